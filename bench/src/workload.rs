@@ -1,0 +1,163 @@
+//! # Workload: workers that stay, runs that come and go
+//!
+//! Registers the definitions and spawns the workers once; each run sends clients through and answers
+//! a `Window`: what was done and what it cost both processes.
+//! **May not:** start the server or print figures.
+
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use serde::Deserialize;
+use tokio::task::JoinSet;
+
+use crate::definitions::{self, Kind};
+use crate::http::{Call, Client};
+use crate::process::{self, Process};
+use crate::starters::{self, Completions, Started, Tickets, Until};
+use crate::tally::{Counts, Tally};
+use crate::workers::{self, WorkerOptions};
+
+pub(crate) struct Workload {
+    address: SocketAddr,
+    server: Process,
+    clients: NonZeroUsize,
+    tally: Arc<Tally>,
+    completions: Arc<Completions>,
+    /// Dropped with the workload, which ends the workers.
+    _workers: JoinSet<()>,
+}
+
+/// One measured run.
+pub(crate) struct Window {
+    pub(crate) elapsed: Duration,
+    pub(crate) counts: Counts,
+    pub(crate) server_cpu: Duration,
+    pub(crate) generator_cpu: Duration,
+    /// What everyone else on the machine used meanwhile: the noise in the figures.
+    pub(crate) others_cpu: Duration,
+    pub(crate) started: Started,
+    /// Executions looked at after the run that were not COMPLETED.
+    pub(crate) not_completed: u64,
+}
+
+#[derive(Deserialize)]
+struct Status {
+    status: String,
+}
+
+/// The costs so far; a window is the difference of two.
+struct Reading {
+    at: Instant,
+    counts: Counts,
+    server_cpu: Duration,
+    generator_cpu: Duration,
+    machine_cpu: Duration,
+}
+
+impl Workload {
+    pub(crate) async fn begin(
+        address: SocketAddr,
+        server: Process,
+        clients: NonZeroUsize,
+        options: &WorkerOptions,
+    ) -> Result<Self> {
+        let tally = Arc::new(Tally::default());
+        let completions = Arc::new(Completions::default());
+        let mut client = Client::new(address, Arc::clone(&tally))?;
+        definitions::register(&mut client).await.context("registering the definitions")?;
+        let workers = workers::spawn(address, options, &tally, &completions)?;
+        Ok(Self { address, server, clients, tally, completions, _workers: workers })
+    }
+
+    /// Sends the clients through; ends when the last execution they started has ended.
+    pub(crate) async fn run(&self, kind: Kind, until: Until) -> Result<Window> {
+        let before = self.read()?;
+        let tickets = Arc::new(Tickets::new(until, Arc::clone(&self.tally)));
+        let mut clients = JoinSet::new();
+        for _ in 0..self.clients.get() {
+            let client = Client::new(self.address, Arc::clone(&self.tally))?;
+            let completions = Arc::clone(&self.completions);
+            clients.spawn(starters::run(client, kind, Arc::clone(&tickets), completions));
+        }
+        let mut started = Started::default();
+        let mut last = Vec::with_capacity(self.clients.get());
+        while let Some(ended) = clients.join_next().await {
+            let one = ended.context("a client panicked")??;
+            started.latencies.extend(one.latencies);
+            started.workflows += one.workflows;
+            started.unfinished += one.unfinished;
+            last.extend(one.last);
+        }
+        let after = self.read()?;
+        let not_completed = self.count_not_completed(&last).await?;
+        let server_cpu = after.server_cpu.saturating_sub(before.server_cpu);
+        let generator_cpu = after.generator_cpu.saturating_sub(before.generator_cpu);
+        let machine_cpu = after.machine_cpu.saturating_sub(before.machine_cpu);
+        Ok(Window {
+            elapsed: after.at - before.at,
+            counts: after.counts.since(&before.counts),
+            server_cpu,
+            generator_cpu,
+            others_cpu: machine_cpu.saturating_sub(server_cpu + generator_cpu),
+            started,
+            not_completed,
+        })
+    }
+
+    /// Refusals and broken connections since the beginning, outside the windows too.
+    pub(crate) fn failures(&self) -> u64 {
+        self.tally.read().failures()
+    }
+
+    fn read(&self) -> Result<Reading> {
+        Ok(Reading {
+            at: Instant::now(),
+            counts: self.tally.read(),
+            server_cpu: self.server.cpu().context("the server is gone")?,
+            generator_cpu: Process::Own.cpu()?,
+            machine_cpu: process::machine_cpu()?,
+        })
+    }
+
+    /// An answered last report is only believed if the server agrees that the execution is closed.
+    async fn count_not_completed(&self, ids: &[String]) -> Result<u64> {
+        let mut client = Client::new(self.address, Arc::clone(&self.tally))?;
+        let mut not_completed = 0;
+        for id in ids {
+            let call = Call::get(&format!("/api/workflow/{id}/status"))?;
+            let is_completed = match client.send(&call).await {
+                Ok(answer) => serde_json::from_slice::<Status>(&answer.body)
+                    .is_ok_and(|answer| answer.status == "COMPLETED"),
+                Err(_) => false,
+            };
+            not_completed += u64::from(!is_completed);
+        }
+        Ok(not_completed)
+    }
+}
+
+impl Window {
+    pub(crate) fn server_cpu_us_per_task(&self) -> f64 {
+        per(self.server_cpu.as_secs_f64() * 1e6, self.counts.tasks)
+    }
+
+    pub(crate) fn generator_cpu_us_per_task(&self) -> f64 {
+        per(self.generator_cpu.as_secs_f64() * 1e6, self.counts.tasks)
+    }
+
+    pub(crate) fn tasks_per_s(&self) -> f64 {
+        self.counts.tasks as f64 / self.elapsed.as_secs_f64()
+    }
+
+    pub(crate) fn workflows_per_s(&self) -> f64 {
+        (self.started.workflows - self.started.unfinished) as f64 / self.elapsed.as_secs_f64()
+    }
+}
+
+/// A share of nothing is not a number, and is printed so.
+pub(crate) fn per(total: f64, count: u64) -> f64 {
+    if count == 0 { f64::NAN } else { total / count as f64 }
+}

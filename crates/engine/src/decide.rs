@@ -1,0 +1,136 @@
+//! # Decide: the only place that chooses
+//!
+//! Branches on the event; the modules it calls do the arithmetic. Validate first, emit after: a
+//! rejection leaves the execution as it was. A repeated event yields no changes (law 1).
+
+use semel_model::{Payload, TaskId, Timestamp};
+
+use crate::change::Change;
+use crate::event::{Event, Start};
+use crate::execution::{Deadline, Execution};
+use crate::facts::Facts;
+use crate::turn::Turn;
+
+/// What is now so, and what it was decided on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decision {
+    pub at: Timestamp,
+    pub changes: Vec<Change>,
+    pub payloads: Vec<Payload>,
+    pub used: Facts,
+}
+
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Stop {
+    #[error(transparent)]
+    Rejected(#[from] Rejection),
+    /// More rows must be held before this can be decided.
+    #[error("more rows are needed: {0:?}")]
+    Miss(Rows),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rows {
+    /// All deliveries of the execution.
+    Deliveries,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Rejection {
+    #[error("Task not found for taskId: {0}")]
+    UnknownTask(TaskId),
+    /// From a superseded holder; never applied.
+    #[error("stale: {0}")]
+    Stale(String),
+    #[error("no pending task of that reference")]
+    NothingPending,
+    #[error("{0}")]
+    WrongState(String),
+    #[error("{0}")]
+    Invalid(String),
+}
+
+/// Decides one event. `payloads` are those the event's slots point at.
+pub fn decide(
+    execution: &mut Execution,
+    event: &Event,
+    payloads: &[Payload],
+    facts: &Facts,
+) -> Result<Decision, Stop> {
+    let now = facts.now.max(execution.last_at());
+    let mut turn = Turn::new(execution, payloads, facts, now);
+    match event {
+        Event::Started(start) => turn.start(start)?,
+        Event::Reported(report) => turn.report(report)?,
+        Event::Named { reference, force, progress } => turn.name(reference, *force, progress)?,
+        Event::Expired { task } => turn.expire(*task)?,
+        Event::Woke => turn.wake()?,
+        Event::Answered { task, question, answer } => turn.answer(*task, *question, answer),
+        Event::Paused => turn.pause()?,
+        Event::Resumed => turn.resume()?,
+        Event::Terminated { reason } => turn.terminate(reason.as_deref())?,
+    }
+    Ok(turn.finish())
+}
+
+impl Turn<'_> {
+    fn start(&mut self, start: &Start) -> Result<(), Stop> {
+        if self.execution().status().is_some() {
+            return Ok(()); // Begun already: the first start stands.
+        }
+        let input = self.with_defaults(start.input)?;
+        self.emit(Change::Started {
+            input,
+            correlation_id: start.correlation_id.clone(),
+            priority: start.priority,
+            task_to_domain: start.task_to_domain.clone(),
+            idempotency_key: start.idempotency_key.clone(),
+            created_by: start.created_by.clone(),
+        });
+        match self.execution().definition().first().cloned() {
+            Some(step) => self.schedule(&step),
+            None => self.complete_execution()?,
+        }
+        Ok(())
+    }
+
+    fn pause(&mut self) -> Result<(), Stop> {
+        if self.execution().is_closed() {
+            return Err(self.wrong_state("paused"));
+        }
+        if !self.execution().is_paused() {
+            self.emit(Change::Paused);
+        }
+        Ok(())
+    }
+
+    /// What finished while paused goes on; deadlines that passed meanwhile fire by their own rows.
+    fn resume(&mut self) -> Result<(), Stop> {
+        if !self.execution().is_paused() {
+            return Err(self.wrong_state("resumed"));
+        }
+        let waiting = self.execution().unconsumed();
+        self.emit(Change::Resumed);
+        waiting.iter().try_for_each(|task| self.after_close(task.id))
+    }
+
+    fn wake(&mut self) -> Result<(), Stop> {
+        for deadline in self.execution().due(self.now()) {
+            if self.execution().is_closed() {
+                break;
+            }
+            match deadline {
+                Deadline::Workflow => self.time_out_execution()?,
+                Deadline::Total(task) => self.expire_total(task)?,
+                Deadline::Question(task) => self.ask_again(task),
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn wrong_state(&self, verb: &str) -> Stop {
+        let status = self.execution().status().map_or("unknown", |status| status.as_str());
+        let id = self.execution().id();
+        Rejection::WrongState(format!("workflow {id} is {status} and cannot be {verb}")).into()
+    }
+}

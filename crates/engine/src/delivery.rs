@@ -1,0 +1,226 @@
+//! # Deliveries: one task waiting for, or held by, a worker
+//!
+//! A delivery is a row of the store. Half of it follows from the journal (queue, priority, when it
+//! is ready, its input); the other half, the [`HandOut`], changes with claims and lease renewals,
+//! which never touch the execution. Law 4: every hand-out is a lease with a token.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use semel_model::{Digest, ExecutionId, Payload, TaskId, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::change::{Change, HandOutFacts, Timeout};
+use crate::execution::{Execution, Task};
+
+/// Where workers look for a task: its type and, if it has one, its domain.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Queue {
+    pub task_type: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub domain: Option<String>,
+}
+
+impl fmt::Display for Queue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.domain {
+            Some(domain) => write!(f, "{domain}:{}", self.task_type),
+            None => f.write_str(&self.task_type),
+        }
+    }
+}
+
+/// Names one poll (or one `update-v2`), so that its repeat re-receives what it was given.
+pub type Token = Digest;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Delivery {
+    pub task: TaskId,
+    pub execution: ExecutionId,
+    pub queue: Queue,
+    pub priority: i32,
+    pub ready_at: Timestamp,
+    /// The order of scheduling inside its execution; breaks ties between equals.
+    pub seq: u32,
+    pub reference: String,
+    pub attempt: u32,
+    pub scheduled_at: Timestamp,
+    pub definition: Digest,
+    pub correlation_id: Option<String>,
+    pub replaces: Option<TaskId>,
+    pub reason: Option<String>,
+    pub input: Payload,
+    pub output: Payload,
+    pub hand_out: HandOut,
+}
+
+/// The part of a delivery that claims, renewals and expiries change.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct HandOut {
+    /// Of the latest hand-out; 0 before the first.
+    pub fence: u64,
+    pub leased: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worker: Option<String>,
+    /// When the worker's silence becomes a timeout; unset when the task has no response timeout.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lease_until: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run_until: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub poll_until: Option<Timestamp>,
+    pub started_at: Timestamp,
+    pub updated_at: Timestamp,
+    pub polls: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub token: Option<Token>,
+    /// False while the execution is paused: deadlines are kept but do not fire.
+    pub armed: bool,
+}
+
+impl HandOut {
+    /// When this row wants to be looked at, if ever.
+    pub fn due_at(&self) -> Option<Timestamp> {
+        if !self.armed {
+            return None;
+        }
+        let waiting = if self.leased { self.lease_until } else { self.poll_until };
+        [waiting, self.run_until].into_iter().flatten().min()
+    }
+
+    pub(crate) fn facts(&self) -> HandOutFacts {
+        HandOutFacts {
+            worker: self.worker.clone(),
+            started_at: self.started_at,
+            polls: self.polls,
+            fence: (self.fence > 0).then_some(self.fence),
+        }
+    }
+}
+
+impl Delivery {
+    /// The row as the journal alone gives it: never handed out.
+    pub fn of(execution: &Execution, task: &Task) -> Self {
+        let step = execution.definition().step(&task.reference);
+        Self {
+            task: task.id,
+            execution: execution.id(),
+            queue: Queue { task_type: step.task_type().to_owned(), domain: task.domain.clone() },
+            priority: execution.priority(),
+            ready_at: task.ready_at,
+            seq: task.seq,
+            reference: task.reference.to_string(),
+            attempt: task.attempt,
+            scheduled_at: task.scheduled_at,
+            definition: execution.definition().digest(),
+            correlation_id: execution.correlation_id().map(str::to_owned),
+            replaces: task.replaces,
+            reason: task.reason.clone(),
+            input: task.input.clone(),
+            output: task.output.clone(),
+            hand_out: HandOut {
+                armed: !execution.is_paused(),
+                poll_until: poll_until(execution, task),
+                ..HandOut::default()
+            },
+        }
+    }
+
+    /// Gives the task to a worker. The caller holds the row and has drawn a fence above `fence`.
+    pub fn hand_out(&mut self, claim: &Claimed, response_ms: i64, run_ms: i64) {
+        let hand_out = &mut self.hand_out;
+        assert!(claim.fence > hand_out.fence, "a fence is greater than any before it");
+        hand_out.fence = claim.fence;
+        hand_out.leased = true;
+        hand_out.worker = claim.worker.clone();
+        hand_out.token = Some(claim.token);
+        hand_out.polls += 1;
+        hand_out.updated_at = claim.now;
+        hand_out.lease_until = (response_ms > 0).then(|| claim.now.plus_ms(response_ms));
+        hand_out.poll_until = None;
+        if !hand_out.started_at.is_set() {
+            hand_out.started_at = claim.now;
+            hand_out.run_until = (run_ms > 0).then(|| claim.now.plus_ms(run_ms));
+        }
+    }
+
+    /// True when both rows say the same of what the journal decides.
+    pub fn same_journalled(&self, other: &Self) -> bool {
+        let mut mine = self.clone();
+        mine.hand_out = other.hand_out.clone();
+        mine == *other
+    }
+}
+
+/// One hand-out: who asked, under which token, and the fence drawn for it.
+#[derive(Clone, Debug)]
+pub struct Claimed {
+    pub now: Timestamp,
+    pub fence: u64,
+    pub worker: Option<String>,
+    pub token: Token,
+}
+
+fn poll_until(execution: &Execution, task: &Task) -> Option<Timestamp> {
+    let seconds = execution.definition().step(&task.reference).poll_timeout_seconds();
+    (seconds > 0 && !task.alerted_poll).then(|| task.ready_at.plus_seconds(seconds))
+}
+
+/// Carries one change of an execution over to its delivery rows. `rows` holds what the round holds;
+/// a row set to `None` is deleted by the commit.
+pub fn follow(
+    rows: &mut BTreeMap<TaskId, Option<Delivery>>,
+    execution: &Execution,
+    change: &Change,
+) {
+    match change {
+        Change::TaskScheduled { task, .. } | Change::TaskPlaced { task, .. } => {
+            let task = execution.expect_task(*task);
+            if task.is_placed() {
+                rows.insert(task.id, Some(Delivery::of(execution, task)));
+            }
+        }
+        Change::TaskProgressed { task, .. } => {
+            let task = execution.expect_task(*task);
+            if let Some(Some(row)) = rows.get_mut(&task.id) {
+                let kept = row.hand_out.clone();
+                *row = Delivery::of(execution, task);
+                row.hand_out = HandOut {
+                    leased: false,
+                    lease_until: None,
+                    token: None,
+                    poll_until: row.hand_out.poll_until,
+                    updated_at: task.updated_at,
+                    ..kept
+                };
+            }
+        }
+        Change::TaskClosed { task, .. } => {
+            rows.insert(*task, None);
+        }
+        Change::TaskAlerted { task, timeout } => {
+            if let Some(Some(row)) = rows.get_mut(task) {
+                match timeout {
+                    Timeout::Run => row.hand_out.run_until = None,
+                    Timeout::Poll => row.hand_out.poll_until = None,
+                    Timeout::Total | Timeout::Response => {}
+                }
+            }
+        }
+        Change::Paused => arm(rows, execution, false),
+        Change::Resumed => arm(rows, execution, true),
+        Change::Started { .. }
+        | Change::Asked { .. }
+        | Change::ExecutionAlerted
+        | Change::ExecutionClosed { .. } => {}
+    }
+}
+
+fn arm(rows: &mut BTreeMap<TaskId, Option<Delivery>>, execution: &Execution, armed: bool) {
+    for row in rows.values_mut().flatten() {
+        if row.execution == execution.id() {
+            row.hand_out.armed = armed;
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! # The engine: what happened in, what is now so out
+//!
+//! [`decide`] turns an event into changes; [`Execution::apply`] is the only code that alters an
+//! execution, while deciding and while folding a journal. Everything here is pure: no clock, no
+//! randomness, no I/O, no unordered map (this crate's `clippy.toml` enforces it).
+//!
+//! Beside them stand the rows that follow from an execution, as plain data: the [`Delivery`] of a
+//! task, the [`Head`] of an execution, the [`Record`] behind a key.
+
+#![warn(clippy::wildcard_enum_match_arm)]
+
+mod apply;
+mod change;
+mod decide;
+mod delivery;
+mod domain;
+mod ending;
+mod entry;
+mod event;
+mod execution;
+mod expression;
+mod facts;
+mod fence;
+mod head;
+mod pin;
+mod question;
+mod rate;
+mod record;
+mod report;
+mod retry;
+mod schedule;
+mod start_key;
+mod timeout;
+mod turn;
+
+pub use change::{Change, Timeout};
+pub use decide::{Decision, Rejection, Rows, Stop, decide};
+pub use delivery::{Claimed, Delivery, HandOut, Queue, Token, follow};
+pub use entry::{ENGINE_VERSION, Entry, EntryError, Link};
+pub use event::{Event, Progress, Report, Slot, Start};
+pub use execution::{Deadline, Execution, Task};
+pub use facts::Facts;
+pub use head::Head;
+pub use pin::{Pinned, pin};
+pub use question::{Answer, Question};
+pub use rate::{Limits, Window};
+pub use record::{Record, RecordKey};
+pub use start_key::{Standing, StartKey, judge as judge_start};

@@ -1,0 +1,139 @@
+//! # Reports: a worker, or a person, answers for a task
+
+use std::sync::Arc;
+
+use semel_model::{Digest, Payload, TaskId, TaskResultStatus, TaskStatus};
+use serde_json::Value;
+
+use crate::change::{Change, HandOutFacts};
+use crate::decide::{Rejection, Stop};
+use crate::delivery::HandOut;
+use crate::event::{Progress, Report, Slot};
+use crate::execution::Task;
+use crate::fence::{self, Standing};
+use crate::turn::Turn;
+
+/// Longer reasons are cut, as Conductor cuts them.
+const REASON_CHARS_MAX: usize = 500;
+
+/// A larger output fails the task for good; the report itself is accepted.
+pub(crate) const OUTPUT_BYTES_MAX: usize = 10 * 1024 * 1024;
+
+impl Turn<'_> {
+    pub(crate) fn report(&mut self, report: &Report) -> Result<(), Stop> {
+        let task = self.task(report.task).ok_or(Rejection::UnknownTask(report.task))?;
+        let held = self.hand_out(&task)?;
+        match fence::judge(&task, &held, report)? {
+            Standing::Repeated => Ok(()),
+            Standing::Current => {
+                let fingerprint = Some(report.fingerprint);
+                self.take(&task, &held, &report.progress, report.progress.output, fingerprint)
+            }
+        }
+    }
+
+    /// By reference: the newest open attempt at that step. The output is merged over what it has.
+    pub(crate) fn name(
+        &mut self,
+        reference: &str,
+        force: bool,
+        progress: &Progress,
+    ) -> Result<(), Stop> {
+        let found = self.execution().latest(reference).filter(|task| !task.status.is_terminal());
+        let task = found.cloned().ok_or(Rejection::NothingPending)?;
+        let held = self.hand_out(&task)?;
+        fence::judge_named(&task, &held, force)?;
+        let output = self.merged(&task, progress.output);
+        self.take(&task, &held, progress, output, None)
+    }
+
+    fn take(
+        &mut self,
+        task: &Arc<Task>,
+        held: &HandOut,
+        progress: &Progress,
+        output: Slot,
+        fingerprint: Option<Digest>,
+    ) -> Result<(), Stop> {
+        let mut hand_out = held.facts();
+        hand_out.worker = progress.worker.clone().or(hand_out.worker);
+        let reason = progress.reason.as_deref().map(cut);
+        let status = match progress.status {
+            TaskResultStatus::InProgress => {
+                self.progress(task.id, progress, output, reason, fingerprint, hand_out);
+                return Ok(());
+            }
+            TaskResultStatus::Completed => TaskStatus::Completed,
+            TaskResultStatus::Failed => TaskStatus::Failed,
+            TaskResultStatus::FailedWithTerminalError => TaskStatus::FailedWithTerminalError,
+            TaskResultStatus::Canceled => TaskStatus::Canceled,
+        };
+        let bytes = self.payload(output).len();
+        let (status, output, reason) = if bytes > OUTPUT_BYTES_MAX {
+            let why = format!("output of {bytes} bytes is over the limit of {OUTPUT_BYTES_MAX}");
+            (TaskStatus::FailedWithTerminalError, self.store(Payload::empty()), Some(why))
+        } else {
+            (status, output, reason)
+        };
+        self.emit(Change::TaskClosed {
+            task: task.id,
+            status,
+            output: Some(output),
+            reason,
+            fingerprint,
+            hand_out,
+        });
+        self.after_close(task.id)
+    }
+
+    fn progress(
+        &mut self,
+        task: TaskId,
+        progress: &Progress,
+        output: Slot,
+        reason: Option<String>,
+        fingerprint: Option<Digest>,
+        hand_out: HandOutFacts,
+    ) {
+        let callback_after_seconds = progress.callback_after_seconds.max(0);
+        let ready_at = self.now().plus_seconds(callback_after_seconds);
+        self.emit(Change::TaskProgressed {
+            task,
+            output,
+            ready_at,
+            reason,
+            callback_after_seconds,
+            fingerprint,
+            hand_out,
+        });
+    }
+
+    fn merged(&mut self, task: &Task, slot: Slot) -> Slot {
+        if task.output.is_empty() {
+            return slot;
+        }
+        let (Value::Object(mut current), Value::Object(news)) =
+            (task.output.value(), self.payload(slot).value())
+        else {
+            return slot;
+        };
+        current.extend(news);
+        self.store(Payload::from_value(&Value::Object(current)))
+    }
+
+    /// What follows from a task that has just ended, unless the execution is paused.
+    pub(crate) fn after_close(&mut self, id: TaskId) -> Result<(), Stop> {
+        let task = Arc::clone(self.execution().expect_task(id));
+        if self.execution().is_paused() || self.execution().is_closed() {
+            return Ok(());
+        }
+        if task.status.is_successful() {
+            return self.go_on_after(&task);
+        }
+        self.retry_or_fail(&task)
+    }
+}
+
+fn cut(reason: &str) -> String {
+    reason.chars().take(REASON_CHARS_MAX).collect()
+}

@@ -1,0 +1,154 @@
+//! # Retries: whether a failed task is tried again, and when
+
+use semel_model::{Digest, RetryLogic, TaskDef, TaskId, TaskStatus, WorkflowStatus};
+
+use crate::change::Change;
+use crate::decide::Stop;
+use crate::execution::Task;
+use crate::turn::Turn;
+
+impl Turn<'_> {
+    pub(crate) fn retry_or_fail(&mut self, task: &Task) -> Result<(), Stop> {
+        let step = self.execution().definition().step(&task.reference).clone();
+        let may_retry = matches!(task.status, TaskStatus::Failed | TaskStatus::TimedOut)
+            && task.attempt < step.attempts_max();
+        if may_retry {
+            if let Some(reason) = self.total_exhausted(task) {
+                return self.fail_execution(task, reason);
+            }
+            let delay_ms = delay_ms(step.policy(), task.attempt, task.id);
+            self.schedule_again(&step, task, self.now().plus_ms(delay_ms));
+            return Ok(());
+        }
+        if step.task().optional {
+            self.absorb(task);
+            return self.go_on_after(task);
+        }
+        if step.task().permissive {
+            return self.go_on_after(task);
+        }
+        let status = ending_of(task.status);
+        let reason = format!(
+            "Task {} failed with status: {status} and reason: '{}'",
+            task.id,
+            task.reason.as_deref().unwrap_or_default()
+        );
+        self.fail_execution(task, reason)
+    }
+
+    /// An optional task that failed for good ends COMPLETED_WITH_ERRORS.
+    fn absorb(&mut self, task: &Task) {
+        self.emit(Change::TaskClosed {
+            task: task.id,
+            status: TaskStatus::CompletedWithErrors,
+            output: None,
+            reason: task.reason.clone(),
+            fingerprint: task.accepted,
+            hand_out: crate::change::HandOutFacts {
+                worker: task.worker.clone(),
+                started_at: task.started_at,
+                polls: task.polls,
+                fence: task.fence,
+            },
+        });
+    }
+
+    fn total_exhausted(&self, task: &Task) -> Option<String> {
+        let step = self.execution().definition().step(&task.reference);
+        let limit = step.total_timeout_seconds();
+        let elapsed_ms = self.now().since_ms(task.first_scheduled_at);
+        (limit > 0 && elapsed_ms >= limit.saturating_mul(1000)).then(|| {
+            format!(
+                "Task {}/{} exceeded total timeout of {limit} seconds (elapsed {} seconds across \
+                 all attempts). No further retries will be attempted.",
+                task.id,
+                step.task().name,
+                elapsed_ms / 1000
+            )
+        })
+    }
+}
+
+pub(crate) fn ending_of(status: TaskStatus) -> WorkflowStatus {
+    match status {
+        TaskStatus::Canceled => WorkflowStatus::Terminated,
+        TaskStatus::TimedOut => WorkflowStatus::TimedOut,
+        TaskStatus::Failed
+        | TaskStatus::FailedWithTerminalError
+        | TaskStatus::Completed
+        | TaskStatus::CompletedWithErrors
+        | TaskStatus::Skipped
+        | TaskStatus::Scheduled
+        | TaskStatus::InProgress => WorkflowStatus::Failed,
+    }
+}
+
+/// Milliseconds before the attempt after `attempt`. Jitter is a hash of the failed task's id, so
+/// that deciding again gives the same delay.
+pub(crate) fn delay_ms(policy: &TaskDef, attempt: u32, failed: TaskId) -> i64 {
+    let base = i64::from(policy.retry_delay_seconds.max(0));
+    let seconds = match policy.retry_logic {
+        RetryLogic::Fixed => base,
+        RetryLogic::LinearBackoff => base
+            .saturating_mul(policy.backoff_scale_factor.into())
+            .saturating_mul(i64::from(attempt) + 1),
+        RetryLogic::ExponentialBackoff => {
+            base.saturating_mul(1_i64.checked_shl(attempt.min(62)).unwrap_or(i64::MAX))
+        }
+    };
+    let cap = i64::from(policy.max_retry_delay_seconds);
+    let seconds = if cap > 0 { seconds.min(cap) } else { seconds.min(i32::MAX.into()) };
+    let jitter_max = u64::try_from(policy.backoff_jitter_ms).unwrap_or(0);
+    let jitter = Digest::of_parts([b"jitter".as_slice(), failed.as_bytes()]).number();
+    let jitter_ms = i64::try_from(jitter % (jitter_max + 1)).unwrap_or(0);
+    seconds.saturating_mul(1000).saturating_add(jitter_ms)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn delays(policy: &TaskDef, attempts: u32) -> Vec<i64> {
+        let failed = TaskId::from_bytes([7; 16]);
+        (0..attempts).map(|attempt| delay_ms(policy, attempt, failed)).collect()
+    }
+
+    fn policy(logic: RetryLogic, seconds: i32) -> TaskDef {
+        TaskDef { retry_logic: logic, retry_delay_seconds: seconds, ..TaskDef::default() }
+    }
+
+    #[test]
+    fn the_table_of_delays_is_kept() {
+        let capped =
+            TaskDef { max_retry_delay_seconds: 3, ..policy(RetryLogic::ExponentialBackoff, 1) };
+        assert_eq!(delays(&capped, 4), [1000, 2000, 3000, 3000]);
+        let linear = TaskDef {
+            max_retry_delay_seconds: 3,
+            backoff_scale_factor: 2,
+            ..policy(RetryLogic::LinearBackoff, 1)
+        };
+        assert_eq!(delays(&linear, 4), [2000, 3000, 3000, 3000]);
+        assert_eq!(delays(&policy(RetryLogic::Fixed, 60), 3), [60_000, 60_000, 60_000]);
+    }
+
+    #[test]
+    fn jitter_is_added_after_the_cap_and_repeats_for_the_same_task() {
+        let jittered = TaskDef {
+            backoff_jitter_ms: 500,
+            max_retry_delay_seconds: 2,
+            ..policy(RetryLogic::ExponentialBackoff, 2)
+        };
+        let first = delays(&jittered, 3);
+        assert_eq!(first, delays(&jittered, 3));
+        assert!(first.iter().all(|ms| (2000..=2500).contains(ms)));
+        let spread: std::collections::BTreeSet<_> =
+            (0..50).map(|n| delay_ms(&jittered, 0, TaskId::from_bytes([n; 16]))).collect();
+        assert!(spread.len() > 30, "tasks do not all wait for the same moment");
+    }
+
+    #[test]
+    fn a_huge_backoff_saturates() {
+        let huge = policy(RetryLogic::ExponentialBackoff, i32::MAX);
+        assert_eq!(delay_ms(&huge, 500, TaskId::from_bytes([1; 16])), i64::from(i32::MAX) * 1000);
+    }
+}

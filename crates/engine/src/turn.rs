@@ -1,0 +1,96 @@
+//! # A turn: one event being decided
+//!
+//! Collects changes, applying each as it is emitted so that cascades see it, and notes which facts
+//! were used. Helpers of the other modules extend it; none of them alters the execution but by
+//! [`Turn::emit`].
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use semel_model::{Payload, TaskId, Timestamp};
+use serde_json::Value;
+
+use crate::apply::Page;
+use crate::change::Change;
+use crate::decide::{Decision, Rows, Stop};
+use crate::delivery::HandOut;
+use crate::event::Slot;
+use crate::execution::{Execution, Task};
+use crate::facts::Facts;
+
+pub(crate) struct Turn<'a> {
+    execution: &'a mut Execution,
+    facts: &'a Facts,
+    now: Timestamp,
+    used: Facts,
+    changes: Vec<Change>,
+    payloads: Vec<Payload>,
+    /// Payloads an expression has looked into during this turn, by task (none: the run's input).
+    pub(crate) parsed: BTreeMap<crate::expression::Source, Arc<Value>>,
+}
+
+impl<'a> Turn<'a> {
+    pub(crate) fn new(
+        execution: &'a mut Execution,
+        payloads: &[Payload],
+        facts: &'a Facts,
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            execution,
+            facts,
+            now,
+            used: Facts { now, ..Facts::default() },
+            changes: Vec::new(),
+            payloads: payloads.to_vec(),
+            parsed: BTreeMap::new(),
+        }
+    }
+
+    pub(crate) fn execution(&self) -> &Execution {
+        self.execution
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    pub(crate) fn emit(&mut self, change: Change) {
+        let page = Page { at: self.now, payloads: &self.payloads };
+        self.execution.apply(&change, &page);
+        self.changes.push(change);
+    }
+
+    pub(crate) fn store(&mut self, payload: Payload) -> Slot {
+        let at = self.payloads.iter().position(|stored| *stored == payload);
+        let at = at.unwrap_or_else(|| {
+            self.payloads.push(payload);
+            self.payloads.len() - 1
+        });
+        Slot(u32::try_from(at).expect("an entry has fewer than 2^32 payloads"))
+    }
+
+    pub(crate) fn payload(&self, slot: Slot) -> &Payload {
+        &self.payloads[slot.0 as usize]
+    }
+
+    pub(crate) fn task(&self, id: TaskId) -> Option<Arc<Task>> {
+        self.execution.task(id).cloned()
+    }
+
+    /// The held delivery of an open task. A task that is not offered has none to hold.
+    pub(crate) fn hand_out(&mut self, task: &Task) -> Result<HandOut, Stop> {
+        if !task.is_placed() {
+            return Ok(HandOut::default());
+        }
+        let Some(found) = self.facts.deliveries.get(&task.id) else {
+            return Err(Stop::Miss(Rows::Deliveries));
+        };
+        self.used.deliveries.insert(task.id, found.clone());
+        Ok(found.clone())
+    }
+
+    pub(crate) fn finish(self) -> Decision {
+        Decision { at: self.now, changes: self.changes, payloads: self.payloads, used: self.used }
+    }
+}

@@ -1,0 +1,40 @@
+//! # The wire vocabulary
+//!
+//! Definitions, executions, tasks, results and requests as Conductor's clients spell them, plus the
+//! ids, times and payloads everybody shares. **May use:** serde. **May not:** decide anything.
+
+mod ids;
+pub mod lenient;
+mod names;
+mod ordered;
+mod payload;
+mod requests;
+mod status;
+mod task;
+mod task_def;
+mod task_result;
+mod timestamp;
+mod validate;
+mod workflow;
+mod workflow_def;
+mod workflow_task;
+
+pub use ids::{Digest, ExecutionId, TaskId};
+pub use names::UnknownName;
+pub use ordered::Ordered;
+pub use payload::Payload;
+pub use requests::{BulkResponse, ErrorBody, StartWorkflowRequest, Violation};
+pub use status::{IdempotencyStrategy, TaskResultStatus, TaskStatus, WorkflowStatus};
+pub use task::{ExecutionMetadata, Task};
+pub use task_def::{RetryLogic, TaskDef, TaskTimeoutPolicy};
+pub use task_result::{PollData, TaskExecLog, TaskResult};
+pub use timestamp::Timestamp;
+pub use validate::{IDEMPOTENCY_KEY_BYTES_MAX, VIOLATIONS_MAX};
+pub use workflow::{Workflow, WorkflowState};
+pub use workflow_def::{
+    CacheConfig, RateLimitConfig, RateLimitPolicy, SchemaDef, SchemaType, WorkflowDef,
+    WorkflowDefSummary, WorkflowTimeoutPolicy,
+};
+pub use workflow_task::{
+    InlineDefinition, JoinMode, STEP_NESTING_MAX, StateChangeEvent, SubWorkflowParams, WorkflowTask,
+};

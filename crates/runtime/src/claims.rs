@@ -1,0 +1,171 @@
+//! # Claims in a round: a worker takes a task
+//!
+//! Touches deliveries and limits, never an execution. The fence is drawn while the row is held and
+//! is durable before the worker sees the task (law 4).
+
+use semel_engine::{Claimed, Delivery, Limits, Queue, Token};
+use semel_store::{Place, Row};
+
+use crate::failure::Failure;
+use crate::round::{Outcome, Round};
+use crate::work::{Answer, Claim, HandedOut, Renewal};
+use crate::world::World;
+
+impl Round {
+    pub(crate) fn claim(&mut self, world: &World, claim: &Claim) -> Outcome {
+        if !claim.waiting.take() {
+            return Outcome::Answer(Ok(Answer::Claimed(Vec::new()))); // Nobody listens.
+        }
+        let held = self.held_under(world, claim.token);
+        if !held.is_empty() {
+            return Outcome::Answer(Ok(Answer::Claimed(held)));
+        }
+        let worker = claim.worker.as_deref();
+        match self.take(world, &claim.queue, worker, claim.token, claim.count) {
+            Ok(taken) if taken.is_empty() && claim.wait_until > self.held.now => {
+                claim.waiting.put_back();
+                Outcome::Park
+            }
+            Ok(taken) => Outcome::Answer(Ok(Answer::Claimed(taken))),
+            Err(outcome) => {
+                claim.waiting.put_back();
+                outcome
+            }
+        }
+    }
+
+    /// What this token still holds: a repeated poll re-receives it.
+    pub(crate) fn held_under(&self, world: &World, token: Token) -> Vec<HandedOut> {
+        let places = self.held.by_token.get(&token).into_iter().flatten();
+        let rows = places.filter_map(|place| self.delivery(*place).flatten());
+        let live = rows.filter(|row| {
+            let lease = &row.hand_out;
+            let lapsed = lease.lease_until.is_some_and(|until| until <= self.held.now);
+            lease.leased && lease.token == Some(token) && !lapsed
+        });
+        live.filter_map(|row| handed_out(world, row.clone()).ok()).collect()
+    }
+
+    pub(crate) fn take(
+        &mut self,
+        world: &World,
+        queue: &Queue,
+        worker: Option<&str>,
+        token: Token,
+        count: usize,
+    ) -> Result<Vec<HandedOut>, Outcome> {
+        let candidates: Vec<Delivery> = self.candidates(queue, count);
+        let Some(first) = candidates.first() else { return Ok(Vec::new()) };
+        let limits = world.limits_of(first).map_err(|failure| Outcome::Answer(Err(failure)))?;
+        let room = self.room(queue, &limits)?;
+        let mut taken = Vec::new();
+        for mut row in candidates.into_iter().take(room.min(count)) {
+            let place = Place { execution: row.execution, task: row.task };
+            let mut out =
+                handed_out(world, row.clone()).map_err(|failure| Outcome::Answer(Err(failure)))?;
+            let step = out.definition.step(&row.reference);
+            let claimed = Claimed {
+                now: self.held.now,
+                fence: self.draw_fence(row.hand_out.fence),
+                worker: worker.map(str::to_owned),
+                token,
+            };
+            let response_ms = step.response_timeout_seconds().saturating_mul(1000);
+            let run_ms = step.run_timeout_seconds().saturating_mul(1000);
+            row.hand_out(&claimed, response_ms, run_ms);
+            out.delivery = row.clone();
+            self.taken.insert(place);
+            self.writes.deliveries.insert(place, Some(row));
+            taken.push(out);
+        }
+        self.spend(queue, &limits, taken.len());
+        Ok(taken)
+    }
+
+    /// Ready rows of the queue as this round has them, best first.
+    fn candidates(&self, queue: &Queue, count: usize) -> Vec<Delivery> {
+        let ready = self.held.ready.get(queue).into_iter().flatten();
+        let free = ready.filter(|place| !self.taken.contains(place));
+        let rows = free.filter_map(|place| self.delivery(*place).flatten());
+        let rows = rows.filter(|row| !row.hand_out.leased && row.ready_at <= self.held.now);
+        rows.take(count).cloned().collect()
+    }
+
+    fn room(&mut self, queue: &Queue, limits: &Limits) -> Result<usize, Outcome> {
+        if limits.is_unlimited() {
+            return Ok(usize::MAX);
+        }
+        let name = &queue.task_type;
+        if self.held.skipped.contains(&Row::Limit(name.clone())) {
+            return Err(Outcome::Defer);
+        }
+        let row = self.held.limits.get_mut(name).ok_or(Outcome::Again)?;
+        let concurrent = match limits.concurrent_max {
+            0 => usize::MAX,
+            max => max.saturating_sub(row.in_flight),
+        };
+        let room = concurrent.min(row.window.room(self.held.now, limits));
+        if room == 0
+            && let Some(opens_at) = row.window.opens_at(limits)
+        {
+            self.openings.insert(queue.clone(), opens_at);
+        }
+        Ok(room)
+    }
+
+    fn spend(&mut self, queue: &Queue, limits: &Limits, count: usize) {
+        if limits.is_unlimited() || count == 0 {
+            return;
+        }
+        if let Some(row) = self.held.limits.get_mut(&queue.task_type) {
+            row.in_flight += count;
+            row.window.take(self.held.now, limits, count);
+            self.writes.limits.insert(queue.task_type.clone(), row.window.clone());
+        }
+    }
+
+    /// Greater than any fence this node has drawn, any this row has seen, and, as long as clocks
+    /// advance, any drawn before a restored backup was made.
+    fn draw_fence(&mut self, seen: u64) -> u64 {
+        let by_clock = u64::try_from(self.held.now.ms()).unwrap_or(0).saturating_mul(1000);
+        self.fence = (self.fence + 1).max(seen + 1).max(by_clock);
+        self.fence
+    }
+
+    /// `extendLease`: a statement on the delivery alone.
+    pub(crate) fn renew(&mut self, world: &World, renewal: &Renewal) -> Outcome {
+        if self.held.skipped.contains(&Row::Delivery(renewal.place)) {
+            return Outcome::Defer;
+        }
+        let Some(Some(row)) = self.delivery(renewal.place) else {
+            return Outcome::Answer(Ok(Answer::NotHeld));
+        };
+        let lease = &row.hand_out;
+        let mine = match (renewal.fence, &renewal.worker, &lease.worker) {
+            (Some(fence), _, _) => fence == lease.fence,
+            (None, Some(worker), Some(holder)) => worker == holder,
+            (None, _, _) => true,
+        };
+        if !lease.leased || !mine {
+            return Outcome::Answer(Ok(Answer::NotHeld));
+        }
+        let mut row = row.clone();
+        match handed_out(world, row.clone()) {
+            Ok(out) => {
+                let seconds = out.definition.step(&row.reference).response_timeout_seconds();
+                let now = self.held.now;
+                row.hand_out.updated_at = now;
+                row.hand_out.lease_until = (seconds > 0).then(|| now.plus_seconds(seconds));
+            }
+            Err(failure) => return Outcome::Answer(Err(failure)),
+        }
+        let lease_until = row.hand_out.lease_until;
+        self.writes.deliveries.insert(renewal.place, Some(row));
+        Outcome::Answer(Ok(Answer::Renewed { lease_until }))
+    }
+}
+
+fn handed_out(world: &World, delivery: Delivery) -> Result<HandedOut, Failure> {
+    let definition = world.definitions.pinned(delivery.definition)?;
+    Ok(HandedOut { delivery, definition })
+}

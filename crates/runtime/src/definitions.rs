@@ -1,0 +1,154 @@
+//! # Definitions: what is registered, and what runs are pinned to
+//!
+//! Pinned definitions never change and are cached by digest. What is registered is cached as long as
+//! the store's document generation stands still.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use quick_cache::sync::Cache;
+use semel_engine::{Limits, Pinned, pin};
+use semel_model::{Digest, TaskDef, WorkflowDef};
+use semel_store::{DocumentKey, Kind, Store, StoreError};
+
+use crate::failure::Failure;
+
+/// Pinned definitions kept in memory.
+const PINNED_MAX: usize = 10_000;
+
+pub struct Definitions {
+    store: Arc<dyn Store>,
+    pinned: Cache<Digest, Arc<Pinned>>,
+    registered: RwLock<Arc<Registered>>,
+}
+
+/// One generation's look-ups.
+struct Registered {
+    generation: u64,
+    workflows: Cache<(String, Option<i32>), Option<Arc<Pinned>>>,
+    tasks: Cache<String, Option<Arc<TaskDef>>>,
+}
+
+impl Registered {
+    fn of(generation: u64) -> Self {
+        Self { generation, workflows: Cache::new(PINNED_MAX), tasks: Cache::new(PINNED_MAX) }
+    }
+}
+
+impl Definitions {
+    pub(crate) fn new(store: Arc<dyn Store>) -> Self {
+        let registered = RwLock::new(Arc::new(Registered::of(u64::MAX)));
+        Self { store, pinned: Cache::new(PINNED_MAX), registered }
+    }
+
+    pub(crate) fn pinned(&self, digest: Digest) -> Result<Arc<Pinned>, Failure> {
+        if let Some(found) = self.pinned.get(&digest) {
+            return Ok(found);
+        }
+        let missing = || StoreError::Corrupt(format!("pinned definition {digest} is missing"));
+        let text = self.store.pinned(digest)?.ok_or_else(missing)?;
+        let parsed = Pinned::parse(&text);
+        let parsed = parsed.map_err(|error| StoreError::Corrupt(format!("{digest}: {error}")))?;
+        Ok(self.remember(parsed))
+    }
+
+    fn remember(&self, pinned: Pinned) -> Arc<Pinned> {
+        let pinned = Arc::new(pinned);
+        self.pinned.insert(pinned.digest(), Arc::clone(&pinned));
+        pinned
+    }
+
+    /// What a start by name runs: that version, else the highest.
+    pub(crate) fn for_start(
+        &self,
+        name: &str,
+        version: Option<i32>,
+    ) -> Result<Option<Arc<Pinned>>, Failure> {
+        let current = self.current()?;
+        let key = (name.to_owned(), version);
+        if let Some(found) = current.workflows.get(&key) {
+            return Ok(found);
+        }
+        let found = self.workflow(name, version)?.map(|found| self.pin(found)).transpose()?;
+        current.workflows.insert(key, found.clone());
+        Ok(found)
+    }
+
+    /// Embeds task definitions as they are registered now.
+    pub(crate) fn pin(&self, definition: WorkflowDef) -> Result<Arc<Pinned>, Failure> {
+        let mut failure = None;
+        let pinned = pin(definition, |name| {
+            self.task(name).unwrap_or_else(|error| {
+                failure.get_or_insert(error);
+                None
+            })
+        });
+        failure.map_or_else(|| Ok(self.remember(pinned)), Err)
+    }
+
+    pub fn workflow(
+        &self,
+        name: &str,
+        version: Option<i32>,
+    ) -> Result<Option<WorkflowDef>, Failure> {
+        let found = match version {
+            Some(version) => self.store.document(&Self::workflow_key(name, version))?,
+            None => {
+                let all = self.store.documents(Kind::WorkflowDefinition, Some(name))?;
+                all.into_iter().last().map(|(_, body)| body)
+            }
+        };
+        found.map(|body| parse(&body, name)).transpose()
+    }
+
+    /// All versions of all names, or of one, ordered by name and version.
+    pub fn workflows(&self, name: Option<&str>) -> Result<Vec<WorkflowDef>, Failure> {
+        let all = self.store.documents(Kind::WorkflowDefinition, name)?;
+        all.iter().map(|(key, body)| parse(body, &key.name)).collect()
+    }
+
+    pub fn task(&self, name: &str) -> Result<Option<Arc<TaskDef>>, Failure> {
+        let current = self.current()?;
+        if let Some(found) = current.tasks.get(name) {
+            return Ok(found);
+        }
+        let found = self.store.document(&Self::task_key(name))?;
+        let found = found.map(|body| parse(&body, name)).transpose()?.map(Arc::new);
+        current.tasks.insert(name.to_owned(), found.clone());
+        Ok(found)
+    }
+
+    pub fn tasks(&self) -> Result<Vec<TaskDef>, Failure> {
+        let all = self.store.documents(Kind::TaskDefinition, None)?;
+        all.iter().map(|(key, body)| parse(body, &key.name)).collect()
+    }
+
+    /// The registered definition's limits, else those the run was pinned with.
+    pub(crate) fn limits(&self, task_type: &str, pinned: &TaskDef) -> Result<Limits, Failure> {
+        Ok(self.task(task_type)?.map_or_else(|| Limits::of(pinned), |found| Limits::of(&found)))
+    }
+
+    pub fn workflow_key(name: &str, version: i32) -> DocumentKey {
+        DocumentKey { kind: Kind::WorkflowDefinition, name: name.to_owned(), version }
+    }
+
+    pub fn task_key(name: &str) -> DocumentKey {
+        DocumentKey { kind: Kind::TaskDefinition, name: name.to_owned(), version: 0 }
+    }
+
+    /// The look-ups of the store's current generation.
+    fn current(&self) -> Result<Arc<Registered>, Failure> {
+        let generation = self.store.documents_generation()?;
+        let current = Arc::clone(&self.registered.read().unwrap_or_else(PoisonError::into_inner));
+        if current.generation == generation {
+            return Ok(current);
+        }
+        let fresh = Arc::new(Registered::of(generation));
+        *self.registered.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&fresh);
+        Ok(fresh)
+    }
+}
+
+fn parse<T: for<'a> serde::Deserialize<'a>>(body: &[u8], name: &str) -> Result<T, Failure> {
+    serde_json::from_slice(body)
+        .map_err(|error| StoreError::Corrupt(format!("definition {name}: {error}")).into())
+}

@@ -1,0 +1,227 @@
+//! # Events in a round: an execution that exists hears what happened
+
+use std::sync::Arc;
+
+use semel_engine::{Event, Execution, Facts, Head, Queue, RecordKey, Task};
+use semel_model::{ExecutionId, TaskId};
+use semel_store::{Place, Row};
+
+use crate::failure::Failure;
+use crate::round::{Layer, Outcome, Round};
+use crate::work::{Answer, EventWork, HandedOut, Next, Standing};
+use crate::world::{World, fold_after};
+
+/// More missing entries than this are folded off the lane.
+const TAIL_ENTRIES_MAX: u64 = 64;
+
+impl Round {
+    pub(crate) fn event(&mut self, world: &World, work: &EventWork) -> Outcome {
+        let id = work.execution;
+        let (head, execution) = match self.execution(world, id) {
+            Ok(found) => found,
+            Err(outcome) => return outcome,
+        };
+        if let Some(reason) = &head.parked {
+            return Outcome::Answer(Err(Failure::Parked(reason.clone())));
+        }
+        let subject = subject(&work.event, &execution);
+        let rows = self.deliveries_of(id);
+        let hand_outs = rows
+            .iter()
+            .filter_map(|(task, row)| row.as_ref().map(|row| (*task, row.hand_out.clone())));
+        let mut facts = Facts { now: self.held.now, deliveries: hand_outs.collect() };
+        self.sabotage.forge(&work.event, &mut facts);
+        let mut draft = (*execution).clone();
+        let decision = match self.decide(&mut draft, &work.event, &work.payloads, &facts) {
+            Ok(decision) => decision,
+            Err(outcome) => return self.stopped(work, head, outcome),
+        };
+        let changed = !decision.changes.is_empty();
+        if changed {
+            let mut layer = Layer::new(draft, &head.principal, &work.event_id);
+            layer.rows = rows;
+            layer.write(work.event.clone(), decision, &work.actor);
+            if let Err(outcome) = self.note_end(&execution, &mut layer) {
+                return outcome;
+            }
+            self.merge(world, layer);
+        } else if matches!(work.event, Event::Woke) {
+            self.rearm(&execution, head);
+        }
+        self.answer(world, work, subject, changed)
+    }
+
+    /// The held head and the execution it names, as this round has them.
+    pub(crate) fn execution(
+        &self,
+        world: &World,
+        id: ExecutionId,
+    ) -> Result<(Head, Arc<Execution>), Outcome> {
+        if self.held.skipped.contains(&Row::Head(id)) || self.skips_delivery_of(id) {
+            return Err(Outcome::Defer);
+        }
+        let head = self.writes.heads.get(&id).or_else(|| self.held.heads.get(&id)?.as_ref());
+        let Some(head) = head else {
+            let missing = Failure::NoExecution(id.to_string());
+            return Err(Outcome::Answer(Err(missing)));
+        };
+        if let Some(decided) = self.executions.get(&id) {
+            return Ok((head.clone(), Arc::clone(decided)));
+        }
+        let cached = world.cached(id).ok_or(Outcome::Prefetch)?;
+        if cached.link() == head.link {
+            return Ok((head.clone(), cached));
+        }
+        let behind = head.link.seq.saturating_sub(cached.link().seq);
+        if cached.link().seq > head.link.seq || behind > TAIL_ENTRIES_MAX {
+            world.forget(id);
+            return Err(Outcome::Prefetch);
+        }
+        let tail = world.store.load(id, cached.link().seq);
+        let mut execution = (*cached).clone();
+        match tail {
+            Ok(Some(loaded)) if fold_after(&mut execution, &loaded.entries).is_ok() => {}
+            _ => return Err(Outcome::Prefetch),
+        }
+        if execution.link() != head.link {
+            return Err(Outcome::Prefetch);
+        }
+        Ok((head.clone(), Arc::new(execution)))
+    }
+
+    fn skips_delivery_of(&self, id: ExecutionId) -> bool {
+        let first = Row::Delivery(Place { execution: id, task: TaskId::from_bytes([0; 16]) });
+        let skipped = self.held.skipped.range(first..).next();
+        matches!(skipped, Some(Row::Delivery(place)) if place.execution == id)
+    }
+
+    /// A keyed run that ends, or begins to live again, says so in its record.
+    fn note_end(&self, before: &Execution, layer: &mut Layer) -> Result<(), Outcome> {
+        let after = &layer.execution;
+        let Some(key) = after.idempotency_key().filter(|_| before.is_live() != after.is_live())
+        else {
+            return Ok(());
+        };
+        let key = RecordKey::start(&after.definition().definition().name, key);
+        if self.held.skipped.contains(&Row::Record(key.clone())) {
+            return Err(Outcome::Defer);
+        }
+        let held = self.record(&key).ok_or(Outcome::Again)?;
+        if let Some(record) = held.filter(|record| record.run == after.id()) {
+            let mut record = record.clone();
+            record.live = after.is_live();
+            layer.records.insert(key, Some(record));
+        }
+        Ok(())
+    }
+
+    /// A wake that found nothing stores the next deadline: whatever fires is disarmed by a commit.
+    fn rearm(&mut self, execution: &Execution, mut head: Head) {
+        head.wake_at = execution.wake_at();
+        self.writes.heads.insert(head.id, head);
+    }
+
+    /// A fault parks its execution: visible, and left alone until somebody lifts it.
+    fn stopped(&mut self, work: &EventWork, mut head: Head, outcome: Outcome) -> Outcome {
+        if let Outcome::Answer(Err(Failure::Fault(fault))) = &outcome {
+            head.parked = Some(format!("{fault}; at {:?}", work.event));
+            head.wake_at = None;
+            self.writes.heads.insert(head.id, head);
+            for (task, row) in self.deliveries_of(work.execution) {
+                let place = Place { execution: work.execution, task };
+                let disarmed = row.map(|mut row| {
+                    row.hand_out.armed = false;
+                    row
+                });
+                self.writes.deliveries.insert(place, disarmed);
+            }
+        }
+        outcome
+    }
+
+    /// Lets a parked execution go on: its deadlines are armed again.
+    pub(crate) fn lift(&mut self, world: &World, id: ExecutionId) -> Outcome {
+        let (mut head, execution) = match self.execution(world, id) {
+            Ok(found) => found,
+            Err(outcome) => return outcome,
+        };
+        if head.parked.take().is_some() {
+            head.wake_at = execution.wake_at();
+            self.writes.heads.insert(id, head);
+            for (task, row) in self.deliveries_of(id) {
+                let armed = row.map(|mut row| {
+                    row.hand_out.armed = !execution.is_paused();
+                    row
+                });
+                self.writes.deliveries.insert(Place { execution: id, task }, armed);
+            }
+        }
+        Outcome::Answer(Ok(Answer::Noted))
+    }
+
+    fn answer(
+        &mut self,
+        world: &World,
+        work: &EventWork,
+        task: Option<TaskId>,
+        changed: bool,
+    ) -> Outcome {
+        let standing = if changed { Standing::Applied } else { Standing::Repeated };
+        let next = match (&work.next, task) {
+            (Some(next), Some(task)) => self.next_task(world, work.execution, task, next, standing),
+            _ => Ok(None),
+        };
+        match next {
+            Ok(next) => Outcome::Answer(Ok(Answer::Done { standing, task, next })),
+            Err(outcome) => outcome,
+        }
+    }
+
+    /// `update-v2`: once the reported task is closed, one more of its queue. A repeat gets again
+    /// what the first answer held, and never anything new: its first asker may be working already.
+    fn next_task(
+        &mut self,
+        world: &World,
+        execution: ExecutionId,
+        task: TaskId,
+        next: &Next,
+        standing: Standing,
+    ) -> Result<Option<Box<HandedOut>>, Outcome> {
+        let Some(queue) = self.closed_queue(world, execution, task) else { return Ok(None) };
+        let held = self.held_under(world, next.token);
+        if let Some(found) = held.into_iter().next() {
+            return Ok(Some(Box::new(found)));
+        }
+        if standing == Standing::Repeated {
+            return Ok(None);
+        }
+        let taken = self.take(world, &queue, next.worker.as_deref(), next.token, 1)?;
+        Ok(taken.into_iter().next().map(Box::new))
+    }
+
+    fn closed_queue(&self, world: &World, id: ExecutionId, task: TaskId) -> Option<Queue> {
+        let (_, execution) = self.execution(world, id).ok()?;
+        let task = execution.task(task).filter(|task| task.status.is_terminal())?;
+        Some(queue_of(&execution, task))
+    }
+}
+
+/// The queue workers take this task from.
+pub(crate) fn queue_of(execution: &Execution, task: &Task) -> Queue {
+    let task_type = execution.definition().step(&task.reference).task_type().to_owned();
+    Queue { task_type, domain: task.domain.clone() }
+}
+
+/// The task an event is about, if it is about one.
+pub(crate) fn subject(event: &Event, before: &Execution) -> Option<TaskId> {
+    match event {
+        Event::Reported(report) => Some(report.task),
+        Event::Expired { task } | Event::Answered { task, .. } => Some(*task),
+        Event::Named { reference, .. } => before.latest(reference).map(|task| task.id),
+        Event::Started(_)
+        | Event::Woke
+        | Event::Paused
+        | Event::Resumed
+        | Event::Terminated { .. } => None,
+    }
+}

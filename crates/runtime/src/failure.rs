@@ -1,0 +1,38 @@
+//! # Failures: why a request was not done, named by remedy
+
+use semel_engine::{EntryError, RecordKey, Rejection};
+use semel_model::ExecutionId;
+use semel_store::{DocumentKey, StoreError};
+
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    #[error("No such workflow found by id: {0}")]
+    NoExecution(String),
+    #[error(transparent)]
+    Rejected(#[from] Rejection),
+    /// The key is taken and the strategy says no.
+    #[error("a run exists under this idempotency key: {existing}")]
+    Conflict { existing: ExecutionId, key: RecordKey },
+    #[error("{} {} exists already; pass overwrite=true to replace it", .0.kind.as_str(), .0.name)]
+    Exists(DocumentKey),
+    #[error("no {} definition by name: {}", .0.kind.as_str(), .0.name)]
+    Missing(DocumentKey),
+    #[error("the execution is parked and accepts nothing until it is lifted: {0}")]
+    Parked(String),
+    /// Nothing happened; asking again is safe.
+    #[error("the server has as much work as it can take; try again")]
+    Busy,
+    /// Nothing is known to have happened; asking again is safe.
+    #[error("the request was not carried out; ask again")]
+    Unavailable,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("a fault of the server stopped this request; the execution is parked: {0}")]
+    Fault(String),
+}
+
+impl From<EntryError> for Failure {
+    fn from(error: EntryError) -> Self {
+        Self::Store(StoreError::Corrupt(error.to_string()))
+    }
+}

@@ -1,0 +1,148 @@
+//! # The inbox: bounded, and fair to those who finish work
+//!
+//! A caller needs a credit to enter. When the lane falls behind, starts are shed first, reports and
+//! lease renewals last: finishing old work beats beginning new work. Internal sends never block and
+//! need none, because the row they are about will be found again.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::failure::Failure;
+use crate::work::Item;
+
+/// Items a lane may owe an answer to.
+const CREDITS_MAX: usize = 8192;
+
+/// In the order in which they are shed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Class {
+    Start,
+    Operation,
+    Poll,
+    Report,
+}
+
+impl Class {
+    fn share(self) -> usize {
+        match self {
+            Self::Start => CREDITS_MAX / 2,
+            Self::Operation => CREDITS_MAX / 8 * 5,
+            Self::Poll => CREDITS_MAX / 4 * 3,
+            Self::Report => CREDITS_MAX,
+        }
+    }
+}
+
+#[derive(Default)]
+pub struct Inbox {
+    state: Mutex<State>,
+    filled: Condvar,
+    owed: Arc<AtomicUsize>,
+}
+
+#[derive(Default)]
+struct State {
+    items: VecDeque<Item>,
+    closed: bool,
+    nudged: bool,
+}
+
+/// Held while an item is owed an answer.
+pub(crate) struct Credit(Arc<AtomicUsize>);
+
+impl Drop for Credit {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Inbox {
+    /// Lets a caller's item in, or says that there is no room.
+    pub fn submit(&self, mut item: Item, class: Class) -> Result<(), Failure> {
+        let owed = self.owed.fetch_add(1, Ordering::Relaxed);
+        let credit = Credit(Arc::clone(&self.owed));
+        if owed >= class.share() {
+            return Err(Failure::Busy);
+        }
+        item.credit = Some(credit);
+        let mut state = self.state();
+        if state.closed {
+            return Err(Failure::Unavailable);
+        }
+        state.items.push_back(item);
+        self.filled.notify_one();
+        Ok(())
+    }
+
+    /// An internal send.
+    pub fn push(&self, item: Item) {
+        let mut state = self.state();
+        if !state.closed {
+            state.items.push_back(item);
+            self.filled.notify_one();
+        }
+    }
+
+    /// Up to `max` items, without waiting.
+    pub(crate) fn gather(&self, max: usize) -> Vec<Item> {
+        let mut state = self.state();
+        let count = state.items.len().min(max);
+        state.items.drain(..count).collect()
+    }
+
+    /// Waits until there is something, the time is over, or the inbox is nudged or closed.
+    pub(crate) fn wait(&self, at_most: Duration) {
+        let mut state = self.state();
+        if state.items.is_empty() && !state.closed && !state.nudged {
+            let waited = self.filled.wait_timeout(state, at_most);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        state.nudged = false;
+    }
+
+    /// Wakes the lane without work: time was moved, or it shall look at its timers.
+    pub fn nudge(&self) {
+        self.state().nudged = true;
+        self.filled.notify_all();
+    }
+
+    /// Refuses everything from now on and drops what waits, unanswered.
+    pub(crate) fn close(&self) {
+        let mut state = self.state();
+        state.closed = true;
+        state.items.clear();
+        self.filled.notify_all();
+    }
+
+    pub fn len(&self) -> usize {
+        self.state().items.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::work::Work;
+
+    #[test]
+    fn starts_are_shed_first_and_reports_last() {
+        let inbox = Inbox::default();
+        let submit = |class| inbox.submit(Item::unasked(Work::Beat), class);
+        let admitted = (0..CREDITS_MAX).take_while(|_| submit(Class::Start).is_ok()).count();
+        assert_eq!(admitted, CREDITS_MAX / 2);
+        assert!(matches!(submit(Class::Start), Err(Failure::Busy)));
+        assert!(submit(Class::Report).is_ok());
+        drop(inbox.gather(CREDITS_MAX));
+        assert!(submit(Class::Start).is_ok(), "an answered item gives its credit back");
+    }
+}

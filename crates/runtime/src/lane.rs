@@ -1,0 +1,479 @@
+//! # A lane: gather, hold, decide, write, answer
+//!
+//! A plain struct with [`Lane::step`]; its thread is a wrapper (`threads.rs`), so the simulator can
+//! drive several of them with one seed, and stop any of them between any two steps.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use semel_engine::{Event, Facts, Queue};
+use semel_model::{ExecutionId, Timestamp};
+use semel_store::{Row, Stamp, StoreError, Touches, Writer};
+
+use crate::events::{queue_of, subject};
+use crate::failure::Failure;
+use crate::inbox::Inbox;
+use crate::round::{Outcome, Round};
+use crate::work::{Answer, DocumentRule, DocumentWrite, EventWork, Item, Work};
+use crate::world::World;
+
+/// Items in one round.
+const ROUND_ITEMS_MAX: usize = 512;
+
+/// Due rows looked at before one round.
+const DUE_MAX: usize = 256;
+
+/// After this many looks for more rows a request is told to come back.
+const MISSES_MAX: u8 = 8;
+
+pub struct Lane {
+    stamp: Stamp,
+    writer: Box<dyn Writer>,
+    world: Arc<World>,
+    inbox: Arc<Inbox>,
+    /// Decided again in the next round, before what waits in the inbox.
+    again: VecDeque<Item>,
+    openings: BTreeMap<Queue, Timestamp>,
+    /// How many items the next round takes: fewer after a round that could not be written.
+    width: usize,
+    sabotage: Sabotage,
+}
+
+/// The lane cannot go on: what its last commit did is not known and cannot be found out.
+#[derive(Debug, thiserror::Error)]
+#[error("a commit failed and its outcome cannot be known; the process must end")]
+pub struct LaneDown(#[source] pub StoreError);
+
+/// Test-only faults of the lane itself. Without the `sabotage` feature there is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sabotage {
+    #[default]
+    None,
+    /// Reports are taken whatever their fence and worker say.
+    #[cfg(feature = "sabotage")]
+    FenceNotChecked,
+    /// The lane dies after every commit, before anybody is answered.
+    #[cfg(feature = "sabotage")]
+    DiesAfterCommit,
+}
+
+impl Sabotage {
+    /// Makes every report look as if its sender held the task.
+    pub(crate) fn forge(self, event: &Event, facts: &mut Facts) {
+        match (self, event) {
+            #[cfg(feature = "sabotage")]
+            (Self::FenceNotChecked, Event::Reported(report)) => {
+                for held in facts.deliveries.values_mut() {
+                    held.fence = report.fence.unwrap_or(held.fence);
+                    held.worker.clone_from(&report.progress.worker);
+                }
+            }
+            _ => {
+                let _ = facts;
+            }
+        }
+    }
+
+    fn dies_after_commit(self) -> bool {
+        match self {
+            Self::None => false,
+            #[cfg(feature = "sabotage")]
+            Self::FenceNotChecked => false,
+            #[cfg(feature = "sabotage")]
+            Self::DiesAfterCommit => true,
+        }
+    }
+}
+
+/// A round that is decided but not written.
+pub struct Prepared {
+    round: Round,
+    replies: Vec<(Item, Result<Answer, Failure>)>,
+    parked: Vec<(Item, u64)>,
+    prefetch: Vec<Item>,
+}
+
+/// What a step leaves to its driver.
+#[derive(Default)]
+pub struct Stepped {
+    /// Items dealt with; 0 means that there was nothing to do.
+    pub items: usize,
+    /// Items whose execution must be loaded before they are decided.
+    pub prefetch: Vec<Item>,
+}
+
+impl Lane {
+    pub fn new(
+        number: u16,
+        world: Arc<World>,
+        inbox: Arc<Inbox>,
+        sabotage: Sabotage,
+    ) -> Result<Self, StoreError> {
+        let writer = world.store.writer(number)?;
+        let fence = world.store.fence_floor()?;
+        let stamp = Stamp { lane: number, fence, ..Stamp::default() };
+        Ok(Self {
+            stamp,
+            writer,
+            world,
+            inbox,
+            again: VecDeque::new(),
+            openings: BTreeMap::new(),
+            width: ROUND_ITEMS_MAX,
+            sabotage,
+        })
+    }
+
+    /// One round: everything that waits, one transaction, one fsync; answers leave last.
+    pub fn step(&mut self) -> Result<Stepped, LaneDown> {
+        match self.begin() {
+            Some(prepared) => self.finish(prepared),
+            None => Ok(Stepped::default()),
+        }
+    }
+
+    /// Turns what has come due into work, and wakes polls whose tasks have become ready.
+    pub fn look_at_timers(&mut self) {
+        let now = self.world.store.now();
+        self.world.waiters.expire(now);
+        let open: Vec<_> =
+            self.openings.iter().filter(|(_, at)| **at <= now).map(|(q, _)| q.clone()).collect();
+        for queue in open {
+            self.openings.remove(&queue);
+            self.wake(&queue, usize::MAX);
+        }
+        let due = match self.writer.due(now, DUE_MAX) {
+            Ok(due) => due,
+            Err(error) => return tracing::warn!(%error, "due rows cannot be read"),
+        };
+        for (queue, count) in &due.ripe {
+            self.wake(queue, *count);
+        }
+        for id in due.executions {
+            self.again.push_back(timer(id, Event::Woke));
+        }
+        for place in due.deliveries {
+            self.again.push_back(timer(place.execution, Event::Expired { task: place.task }));
+        }
+    }
+
+    /// When this lane next has something to do by itself.
+    pub fn next_look(&self) -> Option<Timestamp> {
+        let opening = self.openings.values().min().copied();
+        let expiry = self.world.waiters.next_expiry();
+        [self.writer.next_due(), opening, expiry].into_iter().flatten().min()
+    }
+
+    /// Gathers, holds and decides. None: nothing waits.
+    pub fn begin(&mut self) -> Option<Prepared> {
+        let mut items: Vec<Item> = Vec::new();
+        while items.len() < self.width
+            && let Some(item) = self.again.pop_front()
+        {
+            items.push(item);
+        }
+        items.extend(self.inbox.gather(self.width - items.len()));
+        if items.is_empty() {
+            return None;
+        }
+        let mut touches = Touches::default();
+        let seen: Vec<u64> = items.iter().map(|item| self.touch(item, &mut touches)).collect();
+        let held = match self.writer.hold(&touches) {
+            Ok(held) => held,
+            Err(error) => {
+                self.refuse(items, &error);
+                return None;
+            }
+        };
+        let round = Round::new(held, self.stamp.fence, self.sabotage);
+        let mut prepared = Prepared { round, replies: vec![], parked: vec![], prefetch: vec![] };
+        let mut behind = std::collections::BTreeSet::new();
+        for (item, seen) in items.into_iter().zip(seen) {
+            let execution = execution_of(&item.work);
+            if execution.is_some_and(|id| behind.contains(&id)) {
+                self.again.push_back(item); // Order within an execution is kept.
+                continue;
+            }
+            if self.decide(&mut prepared, item, seen) == Decided::Later {
+                behind.extend(execution);
+            }
+        }
+        Some(prepared)
+    }
+
+    fn decide(&mut self, prepared: &mut Prepared, mut item: Item, seen: u64) -> Decided {
+        let round = &mut prepared.round;
+        let outcome = match &item.work {
+            Work::Start(work) => round.start(&self.world, work),
+            Work::Event(work) => round.event(&self.world, work),
+            Work::Claim(claim) => round.claim(&self.world, claim),
+            Work::Renew(renewal) => round.renew(&self.world, renewal),
+            Work::Documents(writes) => round.documents(writes),
+            Work::Lift(id) => round.lift(&self.world, *id),
+            Work::Beat => Outcome::Answer(Ok(Answer::Noted)),
+        };
+        match outcome {
+            Outcome::Answer(answer) => prepared.replies.push((item, answer)),
+            Outcome::Park => prepared.parked.push((item, seen)),
+            Outcome::Prefetch => {
+                prepared.prefetch.push(item);
+                return Decided::Later;
+            }
+            Outcome::Defer | Outcome::Again => {
+                let again = matches!(outcome, Outcome::Again);
+                if again {
+                    item.misses += 1;
+                    self.widen(&mut item);
+                }
+                if item.misses > MISSES_MAX {
+                    prepared.replies.push((item, Err(Failure::Unavailable)));
+                } else {
+                    self.again.push_back(item);
+                }
+                return Decided::Later;
+            }
+        }
+        Decided::Now
+    }
+
+    fn widen(&self, item: &mut Item) {
+        item.wide = true;
+        item.limit = match &item.work {
+            Work::Claim(claim) => Some(claim.queue.task_type.clone()),
+            Work::Event(work) => self.queue_after(work).map(|queue| queue.task_type),
+            Work::Start(_) | Work::Renew(_) | Work::Documents(_) | Work::Lift(_) | Work::Beat => {
+                None
+            }
+        };
+    }
+
+    /// Names the rows an item will touch; returns what its queue looked like.
+    fn touch(&self, item: &Item, touches: &mut Touches) -> u64 {
+        touches.limits.extend(item.limit.clone());
+        match &item.work {
+            Work::Start(work) => touches.records.extend(work.record_key()),
+            Work::Event(work) => self.touch_event(item, work, touches),
+            Work::Claim(claim) => {
+                *touches.wanted.entry(claim.queue.clone()).or_default() += claim.count;
+                touches.tokens.insert(claim.token);
+                touches.limits.extend(self.limited(&claim.queue));
+                return self.world.waiters.seen(&claim.queue);
+            }
+            Work::Renew(renewal) => {
+                touches.deliveries.insert(renewal.place);
+            }
+            Work::Documents(writes) => {
+                touches.documents.extend(writes.iter().map(|write| write.key.clone()));
+            }
+            Work::Lift(id) => {
+                touches.heads.insert(*id);
+                touches.all_deliveries.insert(*id);
+            }
+            Work::Beat => {}
+        }
+        0
+    }
+
+    fn touch_event(&self, item: &Item, work: &EventWork, touches: &mut Touches) {
+        let id = work.execution;
+        touches.heads.insert(id);
+        let Some(execution) = self.world.cached(id) else { return };
+        if let Some(key) = execution.idempotency_key() {
+            let name = &execution.definition().definition().name;
+            touches.records.insert(semel_engine::RecordKey::start(name, key));
+        }
+        match subject(&work.event, &execution) {
+            Some(task) if !item.wide => {
+                touches.deliveries.insert(semel_store::Place { execution: id, task });
+            }
+            _ => {
+                touches.all_deliveries.insert(id);
+            }
+        }
+        if let (Some(next), Some(queue)) = (&work.next, self.queue_after(work)) {
+            touches.limits.extend(self.limited(&queue));
+            *touches.wanted.entry(queue).or_default() += 1;
+            touches.tokens.insert(next.token);
+        }
+    }
+
+    fn queue_after(&self, work: &EventWork) -> Option<Queue> {
+        work.next.as_ref()?;
+        let execution = self.world.cached(work.execution)?;
+        let task = execution.task(subject(&work.event, &execution)?)?;
+        Some(queue_of(&execution, task))
+    }
+
+    /// The limit row of a type that is registered as limited.
+    fn limited(&self, queue: &Queue) -> Option<String> {
+        let found = self.world.definitions.task(&queue.task_type).ok()??;
+        let limits = semel_engine::Limits::of(&found);
+        (!limits.is_unlimited()).then(|| queue.task_type.clone())
+    }
+
+    /// Writes, and only then answers.
+    pub fn finish(&mut self, mut prepared: Prepared) -> Result<Stepped, LaneDown> {
+        let beat = prepared.replies.iter().any(|(item, _)| matches!(item.work, Work::Beat));
+        if prepared.round.writes.is_empty() && !beat {
+            self.writer.release();
+            return Ok(self.after(prepared));
+        }
+        self.stamp.round += 1;
+        self.stamp.at = prepared.round.held.now;
+        self.stamp.fence = prepared.round.fence;
+        let mut writes = std::mem::take(&mut prepared.round.writes);
+        writes.stamp = self.stamp;
+        match self.writer.commit(writes) {
+            Ok(()) => {}
+            Err(StoreError::Unknown) if self.resolve()? => {}
+            Err(StoreError::Unknown) => return Ok(self.once_more(prepared)),
+            Err(error) => return Ok(self.not_written(prepared, &error)),
+        }
+        if self.sabotage.dies_after_commit() {
+            return Err(LaneDown(StoreError::Unknown));
+        }
+        self.width = ROUND_ITEMS_MAX;
+        Ok(self.after(prepared))
+    }
+
+    /// When the store last noted that it is alive.
+    pub(crate) fn last_commit(&self) -> Timestamp {
+        self.stamp.at
+    }
+
+    /// Whether any deadline is armed, so that the length of a downtime would matter.
+    pub(crate) fn is_armed(&self) -> bool {
+        self.writer.next_due().is_some()
+    }
+
+    /// After a commit of unknown outcome: did it happen?
+    fn resolve(&mut self) -> Result<bool, LaneDown> {
+        self.writer.happened(self.stamp).map_err(LaneDown)
+    }
+
+    /// The round did not happen: all of it is decided again.
+    fn once_more(&mut self, prepared: Prepared) -> Stepped {
+        self.writer.release();
+        let items = prepared.replies.into_iter().map(|(item, _)| item);
+        let items = items.chain(prepared.parked.into_iter().map(|(item, _)| item));
+        for item in items.collect::<Vec<_>>().into_iter().rev() {
+            self.again.push_front(item);
+        }
+        Stepped { items: 1, prefetch: prepared.prefetch }
+    }
+
+    /// The write was refused and nothing happened. A full disk is everybody's problem; anything else
+    /// has a culprit: the round is split until it stands alone.
+    fn not_written(&mut self, prepared: Prepared, error: &StoreError) -> Stepped {
+        let alone = prepared.replies.len() + prepared.parked.len() <= 1;
+        if !alone && !matches!(error, StoreError::Unavailable(_)) {
+            self.width = (prepared.replies.len() / 2).max(1);
+            return self.once_more(prepared);
+        }
+        self.writer.release();
+        let items = prepared.replies.into_iter().map(|(item, _)| item);
+        let items = items.chain(prepared.parked.into_iter().map(|(item, _)| item)).collect();
+        self.refuse(items, error);
+        Stepped { items: 1, prefetch: prepared.prefetch }
+    }
+
+    fn refuse(&self, items: Vec<Item>, error: &StoreError) {
+        tracing::error!(%error, items = items.len(), "a round could not be carried out");
+        for item in items {
+            (item.reply)(Err(Failure::Unavailable));
+        }
+    }
+
+    /// Everything here follows from a commit that has happened.
+    fn after(&mut self, prepared: Prepared) -> Stepped {
+        let Prepared { round, replies, parked, prefetch } = prepared;
+        let items = replies.len() + parked.len() + prefetch.len();
+        for execution in round.executions.into_values() {
+            self.world.remember(execution);
+        }
+        self.openings.extend(round.openings);
+        for (queue, count) in round.ready {
+            self.wake(&queue, count);
+        }
+        for (id, task, question) in round.asked {
+            let answer = self.world.polls.answer(&question, self.world.store.now());
+            let question = question.digest(task);
+            self.again.push_back(timer(id, Event::Answered { task, question, answer }));
+        }
+        for (item, answer) in replies {
+            (item.reply)(answer);
+        }
+        for (item, seen) in parked {
+            self.park(item, seen);
+        }
+        Stepped { items: items.max(1), prefetch }
+    }
+
+    fn park(&mut self, item: Item, seen: u64) {
+        if let Work::Claim(claim) = &item.work {
+            let (queue, until) = (claim.queue.clone(), claim.wait_until);
+            self.again.extend(self.world.waiters.park(queue, seen, until, item));
+        }
+    }
+
+    fn wake(&mut self, queue: &Queue, count: usize) {
+        self.again.extend(self.world.waiters.wake(queue, count));
+    }
+
+    /// Whether a step would find something.
+    pub fn has_work(&self) -> bool {
+        !self.again.is_empty() || !self.inbox.is_empty()
+    }
+}
+
+#[derive(PartialEq, Eq)]
+enum Decided {
+    Now,
+    Later,
+}
+
+fn timer(execution: ExecutionId, event: Event) -> Item {
+    Item::unasked(Work::Event(Box::new(EventWork {
+        execution,
+        event,
+        payloads: Vec::new(),
+        actor: "semel".to_owned(),
+        event_id: String::new(),
+        next: None,
+    })))
+}
+
+fn execution_of(work: &Work) -> Option<ExecutionId> {
+    match work {
+        Work::Event(work) => Some(work.execution),
+        Work::Lift(id) => Some(*id),
+        Work::Start(_) | Work::Claim(_) | Work::Renew(_) | Work::Documents(_) | Work::Beat => None,
+    }
+}
+
+impl Round {
+    fn documents(&mut self, writes: &[DocumentWrite]) -> Outcome {
+        for write in writes {
+            if self.held.skipped.contains(&Row::Document(write.key.clone())) {
+                return Outcome::Defer;
+            }
+            let written = self.writes.documents.get(&write.key);
+            let found = written.or_else(|| self.held.documents.get(&write.key));
+            let exists = found.is_some_and(Option::is_some);
+            let key = || write.key.clone();
+            match write.rule {
+                DocumentRule::MustBeAbsent if exists => {
+                    return Outcome::Answer(Err(Failure::Exists(key())));
+                }
+                DocumentRule::MustExist if !exists => {
+                    return Outcome::Answer(Err(Failure::Missing(key())));
+                }
+                DocumentRule::Any | DocumentRule::MustBeAbsent | DocumentRule::MustExist => {}
+            }
+        }
+        for write in writes {
+            self.writes.documents.insert(write.key.clone(), write.body.clone());
+        }
+        Outcome::Answer(Ok(Answer::Noted))
+    }
+}

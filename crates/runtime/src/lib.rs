@@ -1,0 +1,38 @@
+//! # The runtime: the one road on which anything changes
+//!
+//! Requests become [`Work`]; a [`Lane`] takes everything that waits and works in rounds: gather,
+//! hold, decide, write, answer. Nothing leaves before the commit that caused it.
+//!
+//! **May use:** `store`, `engine`. **May not:** decide; that is the engine's. Wire shapes stop at
+//! the door.
+
+mod claims;
+mod definitions;
+mod events;
+mod failure;
+mod inbox;
+mod lane;
+mod polls;
+mod reading;
+mod round;
+mod runtime;
+mod starts;
+mod threads;
+mod verify;
+mod waiters;
+mod work;
+mod world;
+
+pub use definitions::Definitions;
+pub use failure::Failure;
+pub use inbox::{Class, Inbox};
+pub use lane::{Lane, LaneDown, Sabotage, Stepped};
+pub use reading::Snapshot;
+pub use runtime::{Runtime, Settings};
+pub use starts::StartWork;
+pub use verify::{Verdict, verify};
+pub use work::{
+    Answer, Claim, DocumentRule, DocumentWrite, EventWork, HandedOut, Item, Next, Renewal, Reply,
+    Standing, Work,
+};
+pub use world::World;

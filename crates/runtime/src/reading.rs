@@ -1,0 +1,48 @@
+//! # Reading: one execution as it is committed
+//!
+//! Head, journal tail and delivery rows come from one moment; cached state only saves folding.
+
+use std::sync::Arc;
+
+use semel_engine::{Delivery, Entry, Execution, Head, Link};
+use semel_model::ExecutionId;
+
+use crate::failure::Failure;
+use crate::world::World;
+
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    pub head: Head,
+    pub execution: Arc<Execution>,
+    /// Who holds what: overlays the open tasks of the execution.
+    pub deliveries: Vec<Delivery>,
+}
+
+impl World {
+    pub fn read(&self, id: ExecutionId) -> Result<Option<Snapshot>, Failure> {
+        let cached = self.cached(id);
+        let after = cached.as_ref().map_or(0, |execution| execution.link().seq);
+        let Some(loaded) = self.store.load(id, after)? else { return Ok(None) };
+        let execution = self.fold(cached, &loaded)?;
+        Ok(Some(Snapshot { head: loaded.head, execution, deliveries: loaded.deliveries }))
+    }
+
+    /// The journal after `after_seq`, with the digest of each entry.
+    pub fn log(
+        &self,
+        id: ExecutionId,
+        after_seq: u64,
+    ) -> Result<Option<Vec<(Link, Entry)>>, Failure> {
+        let Some(loaded) = self.store.load(id, 0)? else { return Ok(None) };
+        let mut link = Link::default();
+        let mut entries = Vec::new();
+        for bytes in &loaded.entries {
+            let (entry, next) = Entry::decode(bytes, link)?;
+            link = next;
+            if link.seq > after_seq {
+                entries.push((link, entry));
+            }
+        }
+        Ok(Some(entries))
+    }
+}

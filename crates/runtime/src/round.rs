@@ -1,0 +1,201 @@
+//! # A round: everything that waits, decided on rows that are held
+//!
+//! Each event decides in a [`Layer`] over the round: accepted it is merged, so the next event sees
+//! it; refused, missed or panicked it is dropped, and nothing else with it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use semel_engine::{
+    Change, Decision, Delivery, ENGINE_VERSION, Entry, Event, Execution, Facts, Head, Question,
+    Queue, Record, RecordKey, Stop, decide, follow,
+};
+use semel_model::{Digest, ExecutionId, Payload, TaskId, Timestamp};
+use semel_store::{Held, Place, Writes};
+
+use crate::failure::Failure;
+use crate::work::Answer;
+use crate::world::World;
+
+pub(crate) struct Round {
+    pub(crate) held: Held,
+    pub(crate) writes: Writes,
+    /// Executions as this round has them; cached after the commit.
+    pub(crate) executions: BTreeMap<ExecutionId, Arc<Execution>>,
+    /// Tasks this round has given to somebody.
+    pub(crate) taken: BTreeSet<Place>,
+    pub(crate) asked: Vec<(ExecutionId, TaskId, Question)>,
+    /// How many tasks became ready in each queue, or may now be taken because a lease ended.
+    pub(crate) ready: BTreeMap<Queue, usize>,
+    /// When a rate limit that refused a poll opens again.
+    pub(crate) openings: BTreeMap<Queue, Timestamp>,
+    /// The highest fence drawn so far.
+    pub(crate) fence: u64,
+    pub(crate) sabotage: crate::lane::Sabotage,
+}
+
+/// What became of one item.
+pub(crate) enum Outcome {
+    Answer(Result<Answer, Failure>),
+    /// Another lane holds a row of it: decide in the next round.
+    Defer,
+    /// More rows must be held.
+    Again,
+    /// Its execution is not in memory.
+    Prefetch,
+    /// A poll with nothing to give it.
+    Park,
+}
+
+/// One event's changes before they are part of the round.
+pub(crate) struct Layer {
+    pub(crate) execution: Execution,
+    pub(crate) rows: BTreeMap<TaskId, Option<Delivery>>,
+    pub(crate) records: BTreeMap<RecordKey, Option<Record>>,
+    entries: Vec<(u64, Vec<u8>)>,
+    asked: Vec<(TaskId, Question)>,
+    principal: String,
+    event_id: String,
+}
+
+impl Layer {
+    pub(crate) fn new(execution: Execution, principal: &str, event_id: &str) -> Self {
+        Self {
+            execution,
+            rows: BTreeMap::new(),
+            records: BTreeMap::new(),
+            entries: Vec::new(),
+            asked: Vec::new(),
+            principal: principal.to_owned(),
+            event_id: event_id.to_owned(),
+        }
+    }
+
+    /// Journals a decision and carries it over to the rows that follow from it.
+    pub(crate) fn write(&mut self, event: Event, decision: Decision, actor: &str) {
+        for change in &decision.changes {
+            follow(&mut self.rows, &self.execution, change);
+            if let Change::Asked { task, question, .. } = change {
+                self.asked.push((*task, question.clone()));
+            }
+        }
+        let entry = Entry {
+            at: decision.at,
+            engine_version: ENGINE_VERSION,
+            actor: actor.to_owned(),
+            event_id: self.event_id.clone(),
+            cause: event,
+            facts: decision.used,
+            changes: decision.changes,
+            payloads: decision.payloads,
+            prev: Digest::default(),
+        };
+        let bytes = entry.append(&mut self.execution);
+        self.entries.push((self.execution.link().seq, bytes));
+    }
+}
+
+impl Round {
+    pub(crate) fn new(held: Held, fence: u64, sabotage: crate::lane::Sabotage) -> Self {
+        Self {
+            held,
+            writes: Writes::default(),
+            executions: BTreeMap::new(),
+            taken: BTreeSet::new(),
+            asked: Vec::new(),
+            ready: BTreeMap::new(),
+            openings: BTreeMap::new(),
+            fence,
+            sabotage,
+        }
+    }
+
+    /// The record as this round has it. None: it is not held.
+    pub(crate) fn record(&self, key: &RecordKey) -> Option<Option<&Record>> {
+        let written = self.writes.records.get(key);
+        written.or_else(|| self.held.records.get(key)).map(Option::as_ref)
+    }
+
+    /// The delivery as this round has it. None: it is not held.
+    pub(crate) fn delivery(&self, place: Place) -> Option<Option<&Delivery>> {
+        let written = self.writes.deliveries.get(&place);
+        written.or_else(|| self.held.deliveries.get(&place)).map(Option::as_ref)
+    }
+
+    /// All held deliveries of an execution that exist.
+    pub(crate) fn deliveries_of(&self, id: ExecutionId) -> BTreeMap<TaskId, Option<Delivery>> {
+        let range = Place { execution: id, task: TaskId::from_bytes([0; 16]) }..=Place {
+            execution: id,
+            task: TaskId::from_bytes([0xff; 16]),
+        };
+        let held = self.held.deliveries.range(range.clone());
+        let mut rows: BTreeMap<_, _> = held.map(|(at, row)| (at.task, row.clone())).collect();
+        let written = self.writes.deliveries.range(range);
+        rows.extend(written.map(|(at, row)| (at.task, row.clone())));
+        rows.retain(|_, row| row.is_some());
+        rows
+    }
+
+    /// Runs the engine; a panic there stops this event alone.
+    pub(crate) fn decide(
+        &self,
+        draft: &mut Execution,
+        event: &Event,
+        payloads: &[Payload],
+        facts: &Facts,
+    ) -> Result<Decision, Outcome> {
+        let decided = catch_unwind(AssertUnwindSafe(|| decide(draft, event, payloads, facts)));
+        match decided {
+            Ok(Ok(decision)) => Ok(decision),
+            Ok(Err(Stop::Rejected(rejection))) => Err(Outcome::Answer(Err(rejection.into()))),
+            Ok(Err(Stop::Miss(_))) => Err(Outcome::Again),
+            Err(panic) => {
+                let text = panic.downcast_ref::<String>().cloned();
+                let text = text.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()));
+                let text = text.unwrap_or_else(|| "panic".to_owned());
+                Err(Outcome::Answer(Err(Failure::Fault(text))))
+            }
+        }
+    }
+
+    /// Makes a layer part of the round.
+    pub(crate) fn merge(&mut self, world: &World, layer: Layer) {
+        let id = layer.execution.id();
+        for (seq, bytes) in layer.entries {
+            self.writes.entries.push((id, seq, bytes));
+        }
+        for (task, row) in layer.rows {
+            let place = Place { execution: id, task };
+            self.note_ready(world, place, row.as_ref());
+            self.writes.deliveries.insert(place, row);
+        }
+        self.writes.records.extend(layer.records);
+        self.asked.extend(layer.asked.into_iter().map(|(task, question)| (id, task, question)));
+        if let Some(head) = Head::of(&layer.execution, &layer.principal) {
+            self.writes.heads.insert(id, head);
+        }
+        self.executions.insert(id, Arc::new(layer.execution));
+    }
+
+    /// A row that can be taken now wakes a waiter of its queue; so does the end of a lease when its
+    /// type is limited, because it makes room.
+    fn note_ready(&mut self, world: &World, place: Place, row: Option<&Delivery>) {
+        let before = self.delivery(place).flatten();
+        let freed = before.filter(|before| before.hand_out.leased);
+        let queue = match (row, freed) {
+            (Some(row), _) if row.hand_out.leased => None,
+            (Some(row), None) => (row.ready_at <= self.held.now).then_some(&row.queue),
+            (_, Some(freed)) => {
+                let now_ready = row.is_some_and(|row| row.ready_at <= self.held.now);
+                let limits = world.limits_of(freed);
+                let limited = limits.is_ok_and(|limits| !limits.is_unlimited());
+                (now_ready || limited).then_some(&freed.queue)
+            }
+            (None, None) => None,
+        };
+        if let Some(queue) = queue.cloned() {
+            *self.ready.entry(queue).or_default() += 1;
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! # The runtime as the door sees it
+//!
+//! Submits work and waits for its answer. A request whose answer never comes (the process is going
+//! down) fails as unavailable: whoever asks again learns the truth.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use semel_engine::{Queue, Token};
+use semel_model::{ExecutionId, Timestamp};
+use semel_store::{Store, StoreError};
+use tokio::sync::oneshot;
+
+use crate::failure::Failure;
+use crate::inbox::{Class, Inbox};
+use crate::lane::{Lane, Sabotage};
+use crate::reading::Snapshot;
+use crate::threads::Threads;
+use crate::verify::{Verdict, verify};
+use crate::waiters::Waiting;
+use crate::work::{Answer, Claim, HandedOut, Item, Work};
+use crate::world::World;
+
+pub struct Runtime {
+    world: Arc<World>,
+    inbox: Arc<Inbox>,
+    threads: Threads,
+}
+
+#[derive(Clone, Copy)]
+pub struct Settings {
+    pub sabotage: Sabotage,
+    /// Called when a commit's outcome cannot be known; a server ends its process here.
+    pub down: fn(),
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { sabotage: Sabotage::None, down: || std::process::exit(70) }
+    }
+}
+
+impl Runtime {
+    pub fn open(store: Arc<dyn Store>, settings: Settings) -> Result<Self, StoreError> {
+        let world = Arc::new(World::new(store));
+        let inbox = Arc::new(Inbox::default());
+        let lane = Lane::new(0, Arc::clone(&world), Arc::clone(&inbox), settings.sabotage)?;
+        let threads = Threads::start(lane, Arc::clone(&world), Arc::clone(&inbox), settings.down);
+        Ok(Self { world, inbox, threads })
+    }
+
+    pub fn world(&self) -> &Arc<World> {
+        &self.world
+    }
+
+    pub fn now(&self) -> Timestamp {
+        self.world.store.now()
+    }
+
+    pub async fn submit(&self, work: Work, class: Class) -> Result<Answer, Failure> {
+        if let Work::Event(work) = &work {
+            self.ensure(work.execution).await?;
+        }
+        let (send, receive) = oneshot::channel();
+        let reply = Box::new(move |answer| {
+            let _ = send.send(answer); // The caller may be gone; what was done stays done.
+        });
+        self.inbox.submit(Item::new(work, reply), class)?;
+        receive.await.unwrap_or(Err(Failure::Unavailable))
+    }
+
+    /// Brings the execution into memory before its event enters the lane.
+    async fn ensure(&self, id: ExecutionId) -> Result<(), Failure> {
+        if self.world.cached(id).is_some() {
+            return Ok(());
+        }
+        let found = self.blocking(move |world| world.prefetch(id)).await?;
+        found.map(|_| ()).ok_or_else(|| Failure::NoExecution(id.to_string()))
+    }
+
+    /// Takes up to `count` tasks, waiting for one if there is none yet.
+    pub async fn claim(
+        &self,
+        queue: Queue,
+        worker: Option<String>,
+        count: usize,
+        token: Token,
+        wait: Duration,
+    ) -> Result<Vec<HandedOut>, Failure> {
+        let now = self.now();
+        self.world.polls.note(&queue, now);
+        let waiting = Arc::new(Waiting::default());
+        let _listening = Listening(Arc::clone(&waiting));
+        let wait_until = now.plus_ms(i64::try_from(wait.as_millis()).unwrap_or(0));
+        let claim = Claim { queue, worker, count, token, wait_until, waiting };
+        match self.submit(Work::Claim(claim), Class::Poll).await? {
+            Answer::Claimed(tasks) => Ok(tasks),
+            _ => Err(Failure::Unavailable),
+        }
+    }
+
+    pub async fn read(&self, id: ExecutionId) -> Result<Option<Snapshot>, Failure> {
+        self.blocking(move |world| world.read(id)).await
+    }
+
+    pub async fn verify(&self, id: ExecutionId) -> Result<Option<Verdict>, Failure> {
+        self.blocking(move |world| verify(world, id)).await
+    }
+
+    /// Reads that may touch the disk stay off the threads that serve connections.
+    pub async fn blocking<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&World) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let world = Arc::clone(&self.world);
+        let done = tokio::task::spawn_blocking(move || read(&world)).await;
+        done.unwrap_or(Err(Failure::Unavailable))
+    }
+
+    /// Moves the store's clock and lets the timers see it; tests only.
+    pub async fn advance_ms(&self, ms: i64) -> Result<(), Failure> {
+        self.world.store.clock().advance_ms(ms);
+        self.submit(Work::Beat, Class::Report).await?;
+        self.inbox.nudge();
+        Ok(())
+    }
+
+    /// Nothing waits in the lane at this moment.
+    pub fn is_idle(&self) -> bool {
+        self.inbox.is_empty()
+    }
+
+    /// Answers parked polls with nothing and finishes what has been accepted.
+    pub fn drain(&self) {
+        self.world.waiters.expire(Timestamp::from_ms(i64::MAX));
+    }
+
+    /// Stops the lane after the round under way.
+    pub fn stop(&self) {
+        self.threads.stop();
+    }
+}
+
+/// A caller that goes away stops listening: no task is handed to nobody.
+struct Listening(Arc<Waiting>);
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.0.give_up();
+    }
+}

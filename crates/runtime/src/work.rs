@@ -1,0 +1,139 @@
+//! # Work: what a lane is asked to do
+//!
+//! Every request, report, poll and timer becomes one [`Item`] with a reply that is sent after the
+//! commit, or never.
+
+use std::sync::Arc;
+
+use semel_engine::{Delivery, Event, Pinned, Queue, Token};
+use semel_model::{ExecutionId, Payload, TaskId, Timestamp};
+use semel_store::{DocumentKey, Place};
+
+use crate::failure::Failure;
+use crate::inbox::Credit;
+use crate::starts::StartWork;
+use crate::waiters::Waiting;
+
+/// Called once, after the commit.
+pub type Reply = Box<dyn FnOnce(Result<Answer, Failure>) + Send>;
+
+pub struct Item {
+    pub work: Work,
+    pub reply: Reply,
+    /// How often more rows were needed than were held.
+    pub(crate) misses: u8,
+    /// Hold every delivery of the execution: a miss said so.
+    pub(crate) wide: bool,
+    /// Hold the limit row of this type: a miss said so.
+    pub(crate) limit: Option<String>,
+    pub(crate) credit: Option<Credit>,
+}
+
+impl Item {
+    pub fn new(work: Work, reply: Reply) -> Self {
+        Self { work, reply, misses: 0, wide: false, limit: None, credit: None }
+    }
+
+    /// For what nobody waits for: timers, answers to questions.
+    pub fn unasked(work: Work) -> Self {
+        Self::new(work, Box::new(|_| {}))
+    }
+}
+
+pub enum Work {
+    Start(Box<StartWork>),
+    Event(Box<EventWork>),
+    Claim(Claim),
+    Renew(Renewal),
+    Documents(Vec<DocumentWrite>),
+    /// Lifts an execution that was parked.
+    Lift(ExecutionId),
+    /// Notes that the store is alive, so that downtime is measured from here.
+    Beat,
+}
+
+/// An event for an execution that exists.
+#[derive(Clone)]
+pub struct EventWork {
+    pub execution: ExecutionId,
+    pub event: Event,
+    pub payloads: Vec<Payload>,
+    pub actor: String,
+    pub event_id: String,
+    /// `update-v2`: what to hand out with the answer.
+    pub next: Option<Next>,
+}
+
+/// The next task of the same queue, for the worker that reported.
+#[derive(Clone)]
+pub struct Next {
+    pub worker: Option<String>,
+    pub token: Token,
+}
+
+pub struct Claim {
+    pub queue: Queue,
+    pub worker: Option<String>,
+    pub count: usize,
+    pub token: Token,
+    /// Until when the poll may be parked; now or earlier: not at all.
+    pub wait_until: Timestamp,
+    /// Whether anybody still listens.
+    pub waiting: Arc<Waiting>,
+}
+
+#[derive(Clone)]
+pub struct Renewal {
+    pub place: Place,
+    pub fence: Option<u64>,
+    pub worker: Option<String>,
+}
+
+pub struct DocumentWrite {
+    pub key: DocumentKey,
+    /// None deletes.
+    pub body: Option<Vec<u8>>,
+    pub rule: DocumentRule,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DocumentRule {
+    Any,
+    MustBeAbsent,
+    MustExist,
+}
+
+/// One task in the hands of a worker.
+#[derive(Clone, Debug)]
+pub struct HandedOut {
+    pub delivery: Delivery,
+    pub definition: Arc<Pinned>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    Applied,
+    /// Byte-equal to what was accepted before.
+    Repeated,
+}
+
+#[derive(Debug)]
+pub enum Answer {
+    Started {
+        id: ExecutionId,
+        created: bool,
+    },
+    Done {
+        standing: Standing,
+        /// The task the event was about, when it was about one.
+        task: Option<TaskId>,
+        next: Option<Box<HandedOut>>,
+    },
+    Claimed(Vec<HandedOut>),
+    Renewed {
+        lease_until: Option<Timestamp>,
+    },
+    /// The row of the renewal is gone or somebody else's.
+    NotHeld,
+    Noted,
+}

@@ -1,0 +1,125 @@
+//! # The world: what all lanes of a node share
+//!
+//! Committed executions in memory, definitions, parked polls. All of it can be dropped at any
+//! moment: it is only a way not to load again.
+
+use std::sync::Arc;
+
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+use semel_engine::{Delivery, Entry, Event, Execution, Head, Limits, Link};
+use semel_model::ExecutionId;
+use semel_store::{Loaded, Store, StoreError};
+
+use crate::definitions::Definitions;
+use crate::failure::Failure;
+use crate::polls::Polls;
+use crate::waiters::Waiters;
+
+/// Cached executions weigh about this many tasks at most.
+const CACHE_TASKS_MAX: u64 = 200_000;
+
+pub struct World {
+    pub(crate) store: Arc<dyn Store>,
+    pub definitions: Definitions,
+    pub(crate) waiters: Waiters,
+    pub(crate) polls: Polls,
+    executions: Cache<ExecutionId, Arc<Execution>, ByTasks>,
+}
+
+#[derive(Clone)]
+struct ByTasks;
+
+impl Weighter<ExecutionId, Arc<Execution>> for ByTasks {
+    fn weight(&self, _: &ExecutionId, execution: &Arc<Execution>) -> u64 {
+        4 + execution.task_count() as u64
+    }
+}
+
+impl World {
+    pub fn new(store: Arc<dyn Store>) -> Self {
+        let weight = CACHE_TASKS_MAX;
+        Self {
+            definitions: Definitions::new(Arc::clone(&store)),
+            store,
+            waiters: Waiters::default(),
+            polls: Polls::default(),
+            executions: Cache::with_weighter(weight as usize / 8, weight, ByTasks),
+        }
+    }
+
+    /// What limits hand-outs of this task's type.
+    pub(crate) fn limits_of(&self, row: &Delivery) -> Result<Limits, Failure> {
+        let pinned = self.definitions.pinned(row.definition)?;
+        self.definitions.limits(&row.queue.task_type, pinned.step(&row.reference).policy())
+    }
+
+    pub(crate) fn cached(&self, id: ExecutionId) -> Option<Arc<Execution>> {
+        self.executions.get(&id)
+    }
+
+    /// After its commit: what the round decided is what is cached.
+    pub(crate) fn remember(&self, execution: Arc<Execution>) {
+        self.executions.insert(execution.id(), execution);
+    }
+
+    pub(crate) fn forget(&self, id: ExecutionId) {
+        self.executions.remove(&id);
+    }
+
+    /// Brings an execution into memory, off the lane. None: there is none of that id.
+    pub fn prefetch(&self, id: ExecutionId) -> Result<Option<Arc<Execution>>, Failure> {
+        let cached = self.cached(id);
+        let Some(loaded) = self.store.load(id, cached.as_ref().map_or(0, |it| it.link().seq))?
+        else {
+            return Ok(None);
+        };
+        let execution = self.fold(cached, &loaded)?;
+        self.remember(Arc::clone(&execution));
+        Ok(Some(execution))
+    }
+
+    /// The execution the loaded head names, from a cached one and the entries after it.
+    pub(crate) fn fold(
+        &self,
+        cached: Option<Arc<Execution>>,
+        loaded: &Loaded,
+    ) -> Result<Arc<Execution>, Failure> {
+        let head = &loaded.head;
+        if let Some(execution) = cached.as_ref().filter(|cached| cached.link() == head.link) {
+            return Ok(Arc::clone(execution));
+        }
+        let mut execution = match cached {
+            Some(cached) if cached.link().seq <= head.link.seq => (*cached).clone(),
+            _ => return self.fold_all(head),
+        };
+        match fold_after(&mut execution, &loaded.entries) {
+            Ok(()) if execution.link() == head.link => Ok(Arc::new(execution)),
+            _ => self.fold_all(head),
+        }
+    }
+
+    fn fold_all(&self, head: &Head) -> Result<Arc<Execution>, Failure> {
+        let corrupt = |what: &str| StoreError::Corrupt(format!("execution {}: {what}", head.id));
+        let loaded = self.store.load(head.id, 0)?.ok_or_else(|| corrupt("journal is gone"))?;
+        let first = loaded.entries.first().ok_or_else(|| corrupt("journal is empty"))?;
+        let (first, _) = Entry::decode(first, Link::default())?;
+        let Event::Started(start) = &first.cause else {
+            return Err(corrupt("journal does not begin with a start").into());
+        };
+        let mut execution = Execution::unborn(head.id, self.definitions.pinned(start.definition)?);
+        fold_after(&mut execution, &loaded.entries)?;
+        if execution.link() != loaded.head.link {
+            return Err(corrupt("journal does not end where its head says").into());
+        }
+        Ok(Arc::new(execution))
+    }
+}
+
+pub(crate) fn fold_after(execution: &mut Execution, entries: &[Vec<u8>]) -> Result<(), Failure> {
+    for bytes in entries {
+        let (entry, link) = Entry::decode(bytes, execution.link())?;
+        execution.fold(&entry, link);
+    }
+    Ok(())
+}

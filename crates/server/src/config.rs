@@ -1,0 +1,172 @@
+//! # Configuration: what the operator said, and where
+//!
+//! Flag beats `SEMEL_*` beats `semel.toml` beats default. A key is declared once, in the list below;
+//! its flag, its environment variable, its line in the file and its help follow from that line.
+//! **May use:** the arguments it is given. **May not:** read the process environment or open a store.
+//! Everything has a limit (law 6): numbers are accepted within a named range only.
+
+mod error;
+mod source;
+mod value;
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+pub use error::ConfigError;
+pub use source::{Flags, Source, Sourced};
+pub use value::{LogFormat, Store};
+
+use source::File;
+
+/// Long enough for any sane wait, short enough that adding it to a clock cannot overflow.
+const WAIT_MS_MAX: u64 = 86_400_000;
+const BODY_BYTES_LIMIT: usize = 1 << 30;
+
+macro_rules! keys {
+    ($($(#[doc = $help:literal])+
+       $name:ident: $type:ty = $default:literal, $shape:ident, $parse:expr;)+) => {
+        /// Everything the server can be told. Each field is a key of [`KEYS`].
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub struct Config {
+            $($(#[doc = $help])+ pub $name: $type,)+
+        }
+
+        /// Every key, in the order in which `--help` and `semel config` show them.
+        pub const KEYS: &[Key] = &[$(Key {
+            name: stringify!($name),
+            help: concat!($($help),+).trim_ascii(),
+            default: $default,
+            shape: Shape::$shape,
+        }),+];
+
+        fn parse(values: &[Sourced]) -> Result<Config, ConfigError> {
+            Ok(Config { $($name: parsed(values, stringify!($name), $parse)?,)+ })
+        }
+    };
+}
+
+keys! {
+    /// Address and port of the API
+    listen: SocketAddr = "127.0.0.1:8080", Text, value::address;
+    /// Directory of the database, created if missing
+    data: PathBuf = "./semel-data", Text, value::path;
+    /// Where executions are kept: sqlite, or memory (gone at exit)
+    store: Store = "sqlite", Text, value::store;
+    /// Largest request body, in bytes
+    body_bytes_max: usize = "16777216", Number,
+        |text| value::number(text, 1..=BODY_BYTES_LIMIT, "bytes");
+    /// Longest time a poll may wait for work, in milliseconds; longer waits are cut to it
+    poll_wait_ms_max: u64 = "5000", Number,
+        |text| value::number(text, 0..=WAIT_MS_MAX, "milliseconds");
+    /// Origins whose web pages may call the API, comma separated
+    cors_origins: Vec<String> = "", List, value::origins;
+    /// Time that open requests get to finish at shutdown, in milliseconds
+    shutdown_ms: u64 = "10000", Number,
+        |text| value::number(text, 0..=WAIT_MS_MAX, "milliseconds");
+    /// What to log: a level, or a filter such as info,semel_api=debug
+    log: String = "info", Text, value::log_filter;
+    /// How to log: text or json
+    log_format: LogFormat = "text", Text, value::log_format;
+    /// Accept a listen address that other machines can reach, although nothing authenticates them
+    insecure: bool = "false", Switch, value::switch;
+    /// Let tests move the clock through POST /test/clock
+    test_clock: bool = "false", Switch, value::switch;
+}
+
+/// One thing that can be configured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Key {
+    /// As in `semel.toml`.
+    pub name: &'static str,
+    /// One line for people.
+    pub help: &'static str,
+    /// The value, as text, when nobody says otherwise.
+    pub default: &'static str,
+    /// How a value is written.
+    pub shape: Shape,
+}
+
+/// How a value is written: bare or quoted in the file, with or without a value as a flag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// A string.
+    Text,
+    /// A whole number.
+    Number,
+    /// `true` or `false`; as a flag alone it means `true`.
+    Switch,
+    /// An array of strings in the file, comma separated elsewhere.
+    List,
+}
+
+impl Key {
+    /// The flag without its dashes: `body-bytes-max`.
+    pub fn flag(&self) -> String {
+        self.name.replace('_', "-")
+    }
+
+    /// The environment variable: `SEMEL_BODY_BYTES_MAX`.
+    pub fn variable(&self) -> String {
+        format!("SEMEL_{}", self.name.to_ascii_uppercase())
+    }
+}
+
+impl Config {
+    /// Settles every key. `env` answers for one variable; `directory` is where relative paths to the
+    /// configuration file start, and where `semel.toml` is looked for if no flag names a file.
+    pub fn load(
+        flags: &Flags,
+        env: impl Fn(&str) -> Option<String>,
+        directory: &Path,
+    ) -> Result<(Self, Vec<Sourced>), ConfigError> {
+        let file = File::read(flags.config.as_deref(), directory)?;
+        let values: Vec<Sourced> =
+            KEYS.iter().map(|key| settle(key, flags, &env, file.as_ref())).collect();
+        let config = parse(&values)?;
+        config.refuse_exposure(&values)?;
+        Ok((config, values))
+    }
+
+    fn refuse_exposure(&self, values: &[Sourced]) -> Result<(), ConfigError> {
+        if self.insecure || self.listen.ip().to_canonical().is_loopback() {
+            return Ok(());
+        }
+        let from = find(values, "listen").source.clone();
+        Err(ConfigError::Exposed { listen: self.listen, from })
+    }
+}
+
+fn settle(
+    key: &'static Key,
+    flags: &Flags,
+    env: &impl Fn(&str) -> Option<String>,
+    file: Option<&File>,
+) -> Sourced {
+    let flag = || Some((flags.get(key)?.to_owned(), Source::Flag(key.flag())));
+    let variable = || Some((env(&key.variable())?, Source::Environment(key.variable())));
+    let line = || {
+        let file = file?;
+        Some((file.get(key)?.to_owned(), Source::File(file.path().to_owned())))
+    };
+    let (value, source) = flag()
+        .or_else(variable)
+        .or_else(line)
+        .unwrap_or_else(|| (key.default.to_owned(), Source::Default));
+    Sourced { key, value, source }
+}
+
+fn find<'a>(values: &'a [Sourced], name: &str) -> &'a Sourced {
+    values.iter().find(|value| value.key.name == name).expect("every key of KEYS was settled")
+}
+
+fn parsed<T>(
+    values: &[Sourced],
+    name: &str,
+    parse: impl Fn(&str) -> Result<T, String>,
+) -> Result<T, ConfigError> {
+    let Sourced { key, value, source } = find(values, name);
+    parse(value).map_err(|reason| ConfigError::bad_value(key, value, source.clone(), reason))
+}
+
+#[cfg(test)]
+mod tests;

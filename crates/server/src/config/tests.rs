@@ -1,0 +1,265 @@
+//! # Proof that configuration keeps its precedence and its manners
+//!
+//! **May not:** read the real environment or the real working directory; both are handed in.
+
+use std::path::PathBuf;
+
+use super::*;
+
+/// A directory of its own, an environment of its own.
+struct Operator {
+    flags: Flags,
+    variables: Vec<(&'static str, &'static str)>,
+    directory: tempfile::TempDir,
+}
+
+impl Operator {
+    fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        Self { flags: Flags::default(), variables: vec![], directory }
+    }
+
+    fn flag(mut self, name: &str, value: &str) -> Self {
+        let key = KEYS.iter().find(|key| key.name == name).unwrap();
+        self.flags.set(key, value);
+        self
+    }
+
+    fn variable(mut self, name: &'static str, value: &'static str) -> Self {
+        self.variables.push((name, value));
+        self
+    }
+
+    fn file(self, text: &str) -> Self {
+        self.file_named("semel.toml", text)
+    }
+
+    fn file_named(self, name: &str, text: &str) -> Self {
+        std::fs::write(self.directory.path().join(name), text).unwrap();
+        self
+    }
+
+    fn asking_for(mut self, name: &str) -> Self {
+        self.flags.config = Some(PathBuf::from(name));
+        self
+    }
+
+    fn load(&self) -> Result<(Config, Vec<Sourced>), ConfigError> {
+        let env = |name: &str| {
+            let found = self.variables.iter().find(|(variable, _)| *variable == name);
+            found.map(|(_, value)| (*value).to_owned())
+        };
+        Config::load(&self.flags, env, self.directory.path())
+    }
+
+    fn config(&self) -> Config {
+        self.load().unwrap().0
+    }
+
+    fn refusal(&self) -> String {
+        let refusal = self.load().unwrap_err().to_string();
+        // The directory's name is random; what people read starts after it.
+        refusal.replace(&format!("{}/", self.directory.path().display()), "")
+    }
+}
+
+/// For every key: a value for each source, all different from the default where the type allows.
+const SAMPLES: &[(&str, [&str; 3])] = &[
+    ("listen", ["127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"]),
+    ("data", ["a", "b", "c"]),
+    ("store", ["memory", "sqlite", "memory"]),
+    ("body_bytes_max", ["1", "2", "3"]),
+    ("poll_wait_ms_max", ["1", "2", "3"]),
+    ("cors_origins", ["http://a", "http://b,http://c", "https://d:1"]),
+    ("shutdown_ms", ["1", "2", "3"]),
+    ("log", ["warn", "debug", "trace"]),
+    ("log_format", ["json", "text", "json"]),
+    ("insecure", ["true", "false", "true"]),
+    ("test_clock", ["true", "false", "true"]),
+];
+
+fn line(key: &Key, value: &str) -> String {
+    match key.shape {
+        Shape::Text => format!("{} = {value:?}\n", key.name),
+        Shape::Number | Shape::Switch => format!("{} = {value}\n", key.name),
+        Shape::List => format!("{} = {:?}\n", key.name, value.split(',').collect::<Vec<_>>()),
+    }
+}
+
+#[test]
+fn nothing_said_means_the_defaults() {
+    let (config, values) = Operator::new().load().unwrap();
+    let expected = Config {
+        listen: "127.0.0.1:8080".parse().unwrap(),
+        data: PathBuf::from("./semel-data"),
+        store: Store::Sqlite,
+        body_bytes_max: 16 * 1024 * 1024,
+        poll_wait_ms_max: 5_000,
+        cors_origins: vec![],
+        shutdown_ms: 10_000,
+        log: "info".to_owned(),
+        log_format: LogFormat::Text,
+        insecure: false,
+        test_clock: false,
+    };
+    assert_eq!(config, expected);
+    assert_eq!(values.len(), KEYS.len());
+    assert!(values.iter().all(|value| value.source == Source::Default));
+}
+
+#[test]
+fn every_key_obeys_flag_then_variable_then_file_then_default() {
+    for key in KEYS {
+        let (_, [flag, variable, file]) =
+            *SAMPLES.iter().find(|(name, _)| *name == key.name).expect("each key has a sample");
+        let name: &'static str = key.variable().leak();
+        let settled = |operator: &Operator| {
+            let (_, values) = operator.load().unwrap();
+            let found = find(&values, key.name);
+            (found.value.clone(), found.source.clone())
+        };
+
+        let operator = Operator::new();
+        assert_eq!(settled(&operator), (key.default.to_owned(), Source::Default));
+        let operator = operator.file(&line(key, file));
+        let path = operator.directory.path().join("semel.toml");
+        assert_eq!(settled(&operator), (file.to_owned(), Source::File(path)));
+        let operator = operator.variable(name, variable);
+        let source = Source::Environment(name.to_owned());
+        assert_eq!(settled(&operator), (variable.to_owned(), source));
+        let operator = operator.flag(key.name, flag);
+        assert_eq!(settled(&operator), (flag.to_owned(), Source::Flag(key.flag())));
+    }
+}
+
+#[test]
+fn names_follow_from_the_key() {
+    let key = KEYS.iter().find(|key| key.name == "body_bytes_max").unwrap();
+    assert_eq!(
+        (key.flag().as_str(), key.variable().as_str()),
+        ("body-bytes-max", "SEMEL_BODY_BYTES_MAX")
+    );
+    assert_eq!(Source::Flag(key.flag()).to_string(), "--body-bytes-max");
+}
+
+#[test]
+fn a_switch_in_the_environment_can_overrule_the_file() {
+    let operator = Operator::new().file("test_clock = true").variable("SEMEL_TEST_CLOCK", "false");
+    assert!(!operator.config().test_clock);
+}
+
+#[test]
+fn a_list_is_written_as_an_array_or_comma_separated() {
+    let expected = ["http://a:1".to_owned(), "https://b".to_owned()];
+    let array = Operator::new().file(r#"cors_origins = ["http://a:1", "https://b"]"#);
+    assert_eq!(array.config().cors_origins, expected);
+    let text = Operator::new().flag("cors_origins", "http://a:1, https://b");
+    assert_eq!(text.config().cors_origins, expected);
+    let none = Operator::new().file(r#"cors_origins = ["http://a"]"#).flag("cors_origins", "");
+    assert_eq!(none.config().cors_origins, Vec::<String>::new());
+}
+
+#[test]
+fn a_named_file_is_read_instead_of_the_usual_one() {
+    let operator = Operator::new().file("shutdown_ms = 1").file_named("other.toml", "");
+    assert_eq!(operator.config().shutdown_ms, 1);
+    assert_eq!(operator.asking_for("other.toml").config().shutdown_ms, 10_000);
+}
+
+#[test]
+fn a_named_file_has_to_exist() {
+    let operator = Operator::new().asking_for("gone.toml");
+    assert_eq!(operator.refusal(), "cannot read gone.toml; give --config a readable file");
+}
+
+#[test]
+fn an_unknown_key_is_named() {
+    let refusal = Operator::new().file("lisen = \"127.0.0.1:1\"").refusal();
+    assert!(refusal.starts_with("unknown key `lisen` in semel.toml; the keys are listen, data,"));
+    let refusal = Operator::new().file("[server]\nlisten = \"127.0.0.1:1\"").refusal();
+    assert!(refusal.starts_with("unknown key `server` in semel.toml"), "{refusal}");
+}
+
+#[test]
+fn a_file_that_is_not_toml_is_refused_with_its_line() {
+    let refusal = Operator::new().file("shutdown_ms = 1\nlisten = \n").refusal();
+    assert!(refusal.starts_with("semel.toml line 2 is not valid TOML: "), "{refusal}");
+}
+
+#[test]
+fn a_bad_value_names_key_source_and_what_is_expected() {
+    let expected =
+        "(from --shutdown-ms): expected a whole number of milliseconds from 0 to 86400000";
+    let refusal = Operator::new().flag("shutdown_ms", "soon").refusal();
+    assert_eq!(refusal, format!("shutdown_ms = \"soon\" {expected}"));
+
+    let refusal = Operator::new().variable("SEMEL_LISTEN", "8080").refusal();
+    let expected = "expected an address and port such as 127.0.0.1:8080";
+    assert_eq!(refusal, format!("listen = \"8080\" (from SEMEL_LISTEN): {expected}"));
+
+    let refusal = Operator::new().file("log_format = \"xml\"").refusal();
+    assert_eq!(refusal, "log_format = \"xml\" (from semel.toml): expected text or json");
+}
+
+#[test]
+fn every_kind_of_value_can_be_refused() {
+    for (key, value) in [
+        ("listen", "localhost"),
+        ("data", ""),
+        ("store", "mysql"),
+        ("body_bytes_max", "0"),
+        ("body_bytes_max", "1073741825"),
+        ("poll_wait_ms_max", "-1"),
+        ("cors_origins", "*"),
+        ("cors_origins", "https://a/"),
+        ("cors_origins", "ui.example.com"),
+        ("log", ""),
+        ("log", "info,=="),
+        ("insecure", "yes"),
+        ("test_clock", ""),
+    ] {
+        let refusal = Operator::new().flag(key, value).refusal();
+        assert!(refusal.starts_with(&format!("{key} = {value:?} (from --")), "{refusal}");
+        assert!(refusal.contains("): expected "), "{refusal}");
+    }
+}
+
+#[test]
+fn a_value_of_the_wrong_shape_in_the_file_is_refused() {
+    for (text, expected) in [
+        ("listen = 8080", "expected a string in quotes"),
+        ("shutdown_ms = \"1\"", "expected a whole number without quotes"),
+        ("shutdown_ms = 1.5", "expected a whole number without quotes"),
+        ("insecure = \"true\"", "expected true or false without quotes"),
+        ("cors_origins = 1", "expected a list of strings"),
+        ("cors_origins = [1]", "expected strings only in the list"),
+    ] {
+        let refusal = Operator::new().file(text).refusal();
+        assert!(refusal.contains("(from semel.toml)") && refusal.ends_with(expected), "{refusal}");
+    }
+}
+
+#[test]
+fn postgres_is_refused_with_what_to_use_and_without_its_password() {
+    let refusal =
+        Operator::new().variable("SEMEL_STORE", "postgres://ann:secret@db/semel").refusal();
+    assert!(
+        refusal.starts_with("store = \"postgres://***@db/semel\" (from SEMEL_STORE): this build")
+    );
+    assert!(refusal.contains("use sqlite") && !refusal.contains("secret"), "{refusal}");
+}
+
+#[test]
+fn an_address_others_can_reach_needs_insecure() {
+    for listen in ["0.0.0.0:8080", "192.168.1.2:80", "[::]:8080"] {
+        let operator = Operator::new().flag("listen", listen);
+        let refusal = operator.refusal();
+        assert!(refusal.starts_with(&format!("listen = {listen} (from --listen) can be reached")));
+        assert!(refusal.contains("--insecure"), "{refusal}");
+        let operator = operator.variable("SEMEL_INSECURE", "true");
+        assert_eq!(operator.config().listen, listen.parse().unwrap());
+    }
+    for listen in ["127.0.0.1:0", "127.9.9.9:1", "[::1]:8080"] {
+        assert!(Operator::new().flag("listen", listen).load().is_ok());
+    }
+}

@@ -1,0 +1,99 @@
+//! # Values: from text to what a key means
+//!
+//! One function per kind of value. The error says what is expected; the caller adds key and source.
+//! **May not:** know where the text came from.
+
+use std::fmt::Display;
+use std::net::SocketAddr;
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use tracing_subscriber::EnvFilter;
+
+/// Where executions are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Store {
+    /// One file in the data directory.
+    Sqlite,
+    /// This process; gone when it ends.
+    Memory,
+}
+
+/// How log lines look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One object per line, for machines.
+    Json,
+}
+
+pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| "expected an address and port such as 127.0.0.1:8080".to_owned())
+}
+
+pub(super) fn path(text: &str) -> Result<PathBuf, String> {
+    if text.is_empty() {
+        return Err("expected a directory".to_owned());
+    }
+    Ok(PathBuf::from(text))
+}
+
+pub(super) fn store(text: &str) -> Result<Store, String> {
+    match text {
+        "sqlite" => Ok(Store::Sqlite),
+        "memory" => Ok(Store::Memory),
+        _ if text.starts_with("postgres://") || text.starts_with("postgresql://") => {
+            Err("this build has no PostgreSQL store yet; use sqlite (durable, one node) or memory"
+                .to_owned())
+        }
+        _ => Err("expected sqlite or memory".to_owned()),
+    }
+}
+
+pub(super) fn number<T>(text: &str, range: RangeInclusive<T>, unit: &str) -> Result<T, String>
+where
+    T: FromStr + PartialOrd + Display,
+{
+    text.parse().ok().filter(|number| range.contains(number)).ok_or_else(|| {
+        format!("expected a whole number of {unit} from {} to {}", range.start(), range.end())
+    })
+}
+
+pub(super) fn switch(text: &str) -> Result<bool, String> {
+    text.parse().map_err(|_| "expected true or false".to_owned())
+}
+
+pub(super) fn origins(text: &str) -> Result<Vec<String>, String> {
+    let origins = text.split(',').map(str::trim).filter(|origin| !origin.is_empty());
+    origins.map(|origin| is_origin(origin).then(|| origin.to_owned())).collect::<Option<_>>().ok_or(
+        "expected origins without a path, comma separated, such as https://ui.example.com"
+            .to_owned(),
+    )
+}
+
+/// Browsers send scheme, host and port, nothing after; anything else would never match.
+fn is_origin(text: &str) -> bool {
+    let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    host.is_some_and(|host| {
+        !host.is_empty() && host.chars().all(|c| c.is_ascii_graphic() && !"/?#@*".contains(c))
+    })
+}
+
+pub(super) fn log_filter(text: &str) -> Result<String, String> {
+    match EnvFilter::try_new(text) {
+        Ok(_) if !text.trim().is_empty() => Ok(text.to_owned()),
+        _ => Err("expected error, warn, info, debug, trace, off, or a filter such as \
+                  info,semel_api=debug"
+            .to_owned()),
+    }
+}
+
+pub(super) fn log_format(text: &str) -> Result<LogFormat, String> {
+    match text {
+        "text" => Ok(LogFormat::Text),
+        "json" => Ok(LogFormat::Json),
+        _ => Err("expected text or json".to_owned()),
+    }
+}

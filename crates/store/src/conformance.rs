@@ -1,0 +1,1 @@
+//! # Conformance: what every store must do

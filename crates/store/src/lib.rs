@@ -1,0 +1,100 @@
+//! # The store: where what is so is kept
+//!
+//! A handful of verbs, none of which knows a task type: [`Writer::hold`] and [`Writer::commit`] of a
+//! round, [`Writer::due`], and reads of committed data on [`Store`]. A round's writes are one
+//! transaction; when `commit` returns they survive any crash.
+//!
+//! **May use:** the engine's rows as plain data. **May not:** judge them.
+
+#![warn(clippy::wildcard_enum_match_arm)]
+
+mod clock;
+pub mod conformance;
+mod memory;
+mod mirror;
+mod rows;
+
+use std::sync::Arc;
+
+use semel_engine::{Delivery, Head, Record, RecordKey};
+use semel_model::{Digest, ExecutionId, Timestamp};
+
+pub use clock::Clock;
+pub use memory::{CommitFault, MemoryStore, Plant};
+pub use mirror::Mirror;
+pub use rows::{
+    DocumentKey, Due, Held, Kind, LimitRow, Loaded, Place, Row, Stamp, Touches, Writes,
+};
+
+/// Named by what the caller must do, not by what the database said.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    #[error("the commit may or may not have happened")]
+    Unknown,
+    #[error("rows are contended")]
+    Contended,
+    #[error("storage is unavailable")]
+    Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
+    #[error("stored data does not parse: {0}")]
+    Corrupt(String),
+}
+
+/// Committed data, readable by anybody. Reads never wait for a round.
+pub trait Store: Send + Sync {
+    /// A lane's own way in. Each lane has one; a second for the same lane replaces the first.
+    fn writer(&self, lane: u16) -> Result<Box<dyn Writer>, StoreError>;
+
+    fn clock(&self) -> &Arc<Clock>;
+
+    fn now(&self) -> Timestamp {
+        self.clock().now()
+    }
+
+    /// Head, entries after `after_seq` and delivery rows, all from one moment.
+    fn load(&self, id: ExecutionId, after_seq: u64) -> Result<Option<Loaded>, StoreError>;
+
+    fn head(&self, id: ExecutionId) -> Result<Option<Head>, StoreError>;
+
+    fn delivery(&self, place: Place) -> Result<Option<Delivery>, StoreError>;
+
+    fn record(&self, key: &RecordKey) -> Result<Option<Record>, StoreError>;
+
+    /// A pinned definition by its digest.
+    fn pinned(&self, digest: Digest) -> Result<Option<Vec<u8>>, StoreError>;
+
+    fn document(&self, key: &DocumentKey) -> Result<Option<Vec<u8>>, StoreError>;
+
+    /// All documents of a kind, or those of one name, by name and version.
+    fn documents(
+        &self,
+        kind: Kind,
+        name: Option<&str>,
+    ) -> Result<Vec<(DocumentKey, Vec<u8>)>, StoreError>;
+
+    /// Grows with every commit that writes a document; what was read before may be stale after.
+    fn documents_generation(&self) -> Result<u64, StoreError>;
+
+    /// Floor for fences: above every fence a commit has ever noted.
+    fn fence_floor(&self) -> Result<u64, StoreError>;
+}
+
+/// One lane's rounds. Everything held is released by `commit` or `release`.
+pub trait Writer: Send {
+    /// Reads and holds rows, in one global order. What another lane holds is skipped, not waited for.
+    fn hold(&mut self, touches: &Touches) -> Result<Held, StoreError>;
+
+    /// Writes the round in one transaction and returns when it is durable.
+    fn commit(&mut self, writes: Writes) -> Result<(), StoreError>;
+
+    /// Gives up what is held, with nothing written.
+    fn release(&mut self);
+
+    /// Did the round with this stamp happen? Asked after [`StoreError::Unknown`].
+    fn happened(&mut self, stamp: Stamp) -> Result<bool, StoreError>;
+
+    /// What has come due, leased to this lane for a while so that nobody else fires it too.
+    fn due(&mut self, now: Timestamp, max: usize) -> Result<Due, StoreError>;
+
+    /// When `due` will next have something, or a waited-for task becomes ready, as far as known.
+    fn next_due(&self) -> Option<Timestamp>;
+}

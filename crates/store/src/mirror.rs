@@ -1,0 +1,230 @@
+//! # The mirror: who waits where, kept in memory
+//!
+//! Queues, due times, tokens and leases as the committed rows have them, so that polls and timers
+//! never query. Changed only after a commit and rebuilt at open; it is never the truth.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use semel_engine::{Delivery, Queue, Token};
+use semel_model::{ExecutionId, Timestamp};
+
+use crate::rows::{Due, Place, Writes};
+
+/// A row handed out by `due` is not offered again for this long.
+const DUE_LEASE_MS: i64 = 5_000;
+
+#[derive(Default)]
+pub struct Mirror {
+    spots: HashMap<Place, Spot>,
+    queues: BTreeMap<Queue, Line>,
+    leased: HashMap<String, usize>,
+    tokens: HashMap<Token, BTreeSet<Place>>,
+    by_execution: HashMap<ExecutionId, BTreeSet<Place>>,
+    wakes: HashMap<ExecutionId, Timestamp>,
+    due: BTreeSet<(Timestamp, DueKey)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum DueKey {
+    Execution(ExecutionId),
+    Delivery(Place),
+}
+
+/// What the mirror knows of one delivery.
+struct Spot {
+    queue: Queue,
+    rank: Rank,
+    leased: bool,
+    token: Option<Token>,
+    due: Option<Timestamp>,
+}
+
+/// Priority first, then who has been ready longest, then who was scheduled first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    priority: Reverse<i32>,
+    ready_at: Timestamp,
+    seq: u32,
+    place: Place,
+}
+
+#[derive(Default)]
+struct Line {
+    ready: BTreeSet<Rank>,
+    later: BTreeSet<(Timestamp, Rank)>,
+}
+
+impl Line {
+    /// Moves what has become ready by `now`; tells how many.
+    fn ripen(&mut self, now: Timestamp) -> usize {
+        let mut count = 0;
+        while self.later.first().is_some_and(|(at, _)| *at <= now) {
+            if let Some((_, rank)) = self.later.pop_first() {
+                self.ready.insert(rank);
+                count += 1;
+            }
+        }
+        count
+    }
+}
+
+impl Mirror {
+    /// Follows a committed round.
+    pub fn follow(&mut self, writes: &Writes) {
+        for (place, row) in &writes.deliveries {
+            self.remove(*place);
+            if let Some(row) = row {
+                self.insert(row);
+                self.promote(row, writes.stamp.at);
+            }
+        }
+        for (id, head) in &writes.heads {
+            self.set_wake(*id, head.wake_at);
+        }
+    }
+
+    pub fn insert(&mut self, row: &Delivery) {
+        let place = Place { execution: row.execution, task: row.task };
+        let hand_out = &row.hand_out;
+        let rank =
+            Rank { priority: Reverse(row.priority), ready_at: row.ready_at, seq: row.seq, place };
+        let spot = Spot {
+            queue: row.queue.clone(),
+            rank,
+            leased: hand_out.leased,
+            token: hand_out.token,
+            due: hand_out.due_at(),
+        };
+        if spot.leased {
+            *self.leased.entry(spot.queue.task_type.clone()).or_default() += 1;
+        } else {
+            let line = self.queues.entry(spot.queue.clone()).or_default();
+            line.later.insert((row.ready_at, rank));
+        }
+        if let Some(token) = spot.token {
+            self.tokens.entry(token).or_default().insert(place);
+        }
+        if let Some(due) = spot.due {
+            self.due.insert((due, DueKey::Delivery(place)));
+        }
+        self.by_execution.entry(row.execution).or_default().insert(place);
+        self.spots.insert(place, spot);
+    }
+
+    /// A row that is ready when it is written is no news to the timers: its commit wakes waiters.
+    fn promote(&mut self, row: &Delivery, now: Timestamp) {
+        if row.ready_at <= now
+            && let Some(line) = self.queues.get_mut(&row.queue)
+        {
+            line.ripen(row.ready_at);
+        }
+    }
+
+    fn remove(&mut self, place: Place) {
+        let Some(spot) = self.spots.remove(&place) else { return };
+        if spot.leased {
+            if let Some(count) = self.leased.get_mut(&spot.queue.task_type) {
+                *count = count.saturating_sub(1);
+            }
+        } else if let Some(line) = self.queues.get_mut(&spot.queue) {
+            line.ready.remove(&spot.rank);
+            line.later.remove(&(spot.rank.ready_at, spot.rank));
+            if line.ready.is_empty() && line.later.is_empty() {
+                self.queues.remove(&spot.queue);
+            }
+        }
+        if let Some(token) = spot.token {
+            drop_from(&mut self.tokens, &token, place);
+        }
+        if let Some(due) = spot.due {
+            self.due.remove(&(due, DueKey::Delivery(place)));
+        }
+        drop_from(&mut self.by_execution, &place.execution, place);
+    }
+
+    pub fn set_wake(&mut self, id: ExecutionId, wake_at: Option<Timestamp>) {
+        if let Some(before) = self.wakes.remove(&id) {
+            self.due.remove(&(before, DueKey::Execution(id)));
+        }
+        if let Some(at) = wake_at {
+            self.wakes.insert(id, at);
+            self.due.insert((at, DueKey::Execution(id)));
+        }
+    }
+
+    /// Up to `count` ready tasks of a queue, best first, without those `taken`.
+    pub fn ready(
+        &mut self,
+        queue: &Queue,
+        now: Timestamp,
+        count: usize,
+        taken: impl Fn(&Place) -> bool,
+    ) -> Vec<Place> {
+        let Some(line) = self.queues.get_mut(queue) else { return Vec::new() };
+        line.ripen(now);
+        line.ready.iter().map(|rank| rank.place).filter(|place| !taken(place)).take(count).collect()
+    }
+
+    pub fn in_flight(&self, task_type: &str) -> usize {
+        self.leased.get(task_type).copied().unwrap_or(0)
+    }
+
+    pub fn by_token(&self, token: &Token) -> Vec<Place> {
+        self.tokens.get(token).into_iter().flatten().copied().collect()
+    }
+
+    pub fn of_execution(&self, id: ExecutionId) -> Vec<Place> {
+        self.by_execution.get(&id).into_iter().flatten().copied().collect()
+    }
+
+    /// What has come due; each is offered again only after a while, unless a commit moves it.
+    pub fn due(&mut self, now: Timestamp, max: usize) -> Due {
+        let mut due = Due::default();
+        for (queue, line) in &mut self.queues {
+            let count = line.ripen(now);
+            if count > 0 {
+                due.ripe.insert(queue.clone(), count);
+            }
+        }
+        while due.executions.len() + due.deliveries.len() < max
+            && self.due.first().is_some_and(|(at, _)| *at <= now)
+        {
+            let Some((_, key)) = self.due.pop_first() else { break };
+            let again = now.plus_ms(DUE_LEASE_MS);
+            self.due.insert((again, key));
+            match key {
+                DueKey::Execution(id) => {
+                    self.wakes.insert(id, again);
+                    due.executions.push(id);
+                }
+                DueKey::Delivery(place) => {
+                    if let Some(spot) = self.spots.get_mut(&place) {
+                        spot.due = Some(again);
+                    }
+                    due.deliveries.push(place);
+                }
+            }
+        }
+        due
+    }
+
+    /// The next due time, or the next moment a task becomes ready.
+    pub fn next_due(&self) -> Option<Timestamp> {
+        let ready = self.queues.values().filter_map(|line| line.later.first()).map(|(at, _)| *at);
+        ready.chain(self.due.first().map(|(at, _)| *at)).min()
+    }
+}
+
+fn drop_from<K: Eq + std::hash::Hash>(
+    map: &mut HashMap<K, BTreeSet<Place>>,
+    key: &K,
+    place: Place,
+) {
+    if let Some(places) = map.get_mut(key) {
+        places.remove(&place);
+        if places.is_empty() {
+            map.remove(key);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! # Rows: what a round touches, holds and writes
+//!
+//! Sorted maps throughout: holding in one global order is what keeps two rounds from deadlock.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use semel_engine::{Delivery, Head, Queue, Record, RecordKey, Token, Window};
+use semel_model::{Digest, ExecutionId, TaskId, Timestamp};
+
+/// Where a delivery lies: tasks are clustered by their execution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    pub execution: ExecutionId,
+    pub task: TaskId,
+}
+
+/// Kinds of named documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    WorkflowDefinition,
+    TaskDefinition,
+}
+
+impl Kind {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::WorkflowDefinition => "workflow",
+            Self::TaskDefinition => "task",
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DocumentKey {
+    pub kind: Kind,
+    pub name: String,
+    /// 0 for kinds without versions.
+    pub version: i32,
+}
+
+/// Anything that can be held by one lane at a time, in the order of holding.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Row {
+    Head(ExecutionId),
+    Limit(String),
+    Record(RecordKey),
+    Delivery(Place),
+    Document(DocumentKey),
+}
+
+/// What a round wants to hold.
+#[derive(Clone, Debug, Default)]
+pub struct Touches {
+    pub heads: BTreeSet<ExecutionId>,
+    pub limits: BTreeSet<String>,
+    pub records: BTreeSet<RecordKey>,
+    pub deliveries: BTreeSet<Place>,
+    /// Executions of which every delivery is wanted.
+    pub all_deliveries: BTreeSet<ExecutionId>,
+    /// How many ready tasks are wanted from each queue.
+    pub wanted: BTreeMap<Queue, usize>,
+    /// Hand-outs made under these tokens.
+    pub tokens: BTreeSet<Token>,
+    pub documents: BTreeSet<DocumentKey>,
+}
+
+/// What a round holds: every row asked for, present or absent, but for those another lane holds.
+#[derive(Clone, Debug, Default)]
+pub struct Held {
+    pub now: Timestamp,
+    pub heads: BTreeMap<ExecutionId, Option<Head>>,
+    pub limits: BTreeMap<String, LimitRow>,
+    pub records: BTreeMap<RecordKey, Option<Record>>,
+    pub deliveries: BTreeMap<Place, Option<Delivery>>,
+    /// Ready tasks per queue, best first; their rows are in `deliveries`.
+    pub ready: BTreeMap<Queue, Vec<Place>>,
+    pub by_token: BTreeMap<Token, Vec<Place>>,
+    pub documents: BTreeMap<DocumentKey, Option<Vec<u8>>>,
+    pub skipped: BTreeSet<Row>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LimitRow {
+    pub window: Window,
+    /// Tasks of this type under a lease.
+    pub in_flight: usize,
+}
+
+/// Names one round of one lane of one process, so that an unknown commit can be asked about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stamp {
+    pub lane: u16,
+    pub round: u64,
+    pub at: Timestamp,
+    /// The highest fence drawn so far.
+    pub fence: u64,
+}
+
+/// What a round writes. Each row once.
+#[derive(Clone, Debug, Default)]
+pub struct Writes {
+    pub stamp: Stamp,
+    pub entries: Vec<(ExecutionId, u64, Vec<u8>)>,
+    pub heads: BTreeMap<ExecutionId, Head>,
+    pub limits: BTreeMap<String, Window>,
+    pub records: BTreeMap<RecordKey, Option<Record>>,
+    pub deliveries: BTreeMap<Place, Option<Delivery>>,
+    pub pinned: BTreeMap<Digest, Vec<u8>>,
+    pub documents: BTreeMap<DocumentKey, Option<Vec<u8>>>,
+}
+
+impl Writes {
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+            && self.heads.is_empty()
+            && self.limits.is_empty()
+            && self.records.is_empty()
+            && self.deliveries.is_empty()
+            && self.pinned.is_empty()
+            && self.documents.is_empty()
+    }
+}
+
+/// One execution as it is committed.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    pub head: Head,
+    pub entries: Vec<Vec<u8>>,
+    pub deliveries: Vec<Delivery>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Due {
+    /// Tasks whose delay is over, by queue; told once.
+    pub ripe: BTreeMap<Queue, usize>,
+    pub executions: Vec<ExecutionId>,
+    pub deliveries: Vec<Place>,
+}

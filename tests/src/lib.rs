@@ -1,0 +1,1 @@
+//! # Harnesses shared by the suites in this directory
