@@ -1,1 +1,21 @@
-//! # Placeholder
+//! # The door: Conductor's REST API
+//!
+//! A handler parses, submits, answers. Wire shapes and their oddities stop here. Routes are listed
+//! in one file per section of the contract and merged in `routes.rs`; a failure becomes a status in
+//! `error.rs` and nowhere else.
+
+mod answer;
+mod app;
+mod error;
+mod idempotency;
+mod metadata;
+mod params;
+mod request;
+mod routes;
+mod service;
+mod tasks;
+mod view;
+mod workflow;
+
+pub use app::{App, Limits};
+pub use routes::{Door, door};

@@ -2,8 +2,10 @@
 //!
 //! Settles the configuration, starts logging and hands over to the server until it stops.
 
+use std::net::SocketAddr;
+
 use clap::{ArgMatches, Command};
-use semel_server::Config;
+use semel_server::{Config, Store};
 
 use crate::{flags, logging};
 
@@ -20,6 +22,23 @@ pub(crate) fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
 }
 
 /// Returns when the server has stopped.
-fn run_server(_config: Config) -> anyhow::Result<()> {
-    anyhow::bail!("not wired yet")
+fn run_server(config: Config) -> anyhow::Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(semel_server::run(config, banner))?;
+    Ok(())
+}
+
+/// Where it listens and where data is; the first thing a person wants to know.
+fn banner(address: SocketAddr, config: &Config) {
+    let data = match config.store {
+        Store::Sqlite => format!("{} (SQLite)", config.data.display()),
+        Store::Memory => "in memory; nothing survives this process".to_owned(),
+    };
+    eprintln!("semel {}", env!("CARGO_PKG_VERSION"));
+    eprintln!("  listening on  http://{address}");
+    eprintln!("  workers use   http://{address}/api");
+    eprintln!("  data          {data}");
+    if config.test_clock {
+        eprintln!("  TEST CLOCK    POST /test/clock moves time; never use this for real work");
+    }
 }

@@ -12,7 +12,7 @@ use semel_model::{Digest, TaskDef, TaskTimeoutPolicy, WorkflowDef, WorkflowTask}
 /// Embeds task definitions and names the result by its content.
 pub fn pin(
     mut definition: WorkflowDef,
-    registered: impl Fn(&str) -> Option<Arc<TaskDef>>,
+    mut registered: impl FnMut(&str) -> Option<Arc<TaskDef>>,
 ) -> Pinned {
     definition.for_each_step_mut(|step| {
         if step.task_definition.is_none() {

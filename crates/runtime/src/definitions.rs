@@ -58,7 +58,7 @@ impl Definitions {
     }
 
     /// What a start by name runs: that version, else the highest.
-    pub(crate) fn for_start(
+    pub fn for_start(
         &self,
         name: &str,
         version: Option<i32>,
@@ -74,7 +74,7 @@ impl Definitions {
     }
 
     /// Embeds task definitions as they are registered now.
-    pub(crate) fn pin(&self, definition: WorkflowDef) -> Result<Arc<Pinned>, Failure> {
+    pub fn pin(&self, definition: WorkflowDef) -> Result<Arc<Pinned>, Failure> {
         let mut failure = None;
         let pinned = pin(definition, |name| {
             self.task(name).unwrap_or_else(|error| {

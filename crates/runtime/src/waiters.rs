@@ -93,11 +93,6 @@ impl Waiters {
         woken
     }
 
-    /// Queues with a poll waiting.
-    pub(crate) fn queues(&self) -> Vec<Queue> {
-        self.parked().by_queue.keys().cloned().collect()
-    }
-
     /// Answers polls whose time is over, and forgets those nobody listens to.
     pub(crate) fn expire(&self, now: Timestamp) {
         let mut over = Vec::new();

@@ -48,6 +48,12 @@ impl World {
         }
     }
 
+    /// Whether the store answers.
+    pub fn ping(&self) -> Result<(), Failure> {
+        self.store.fence_floor()?;
+        Ok(())
+    }
+
     /// What limits hand-outs of this task's type.
     pub(crate) fn limits_of(&self, row: &Delivery) -> Result<Limits, Failure> {
         let pinned = self.definitions.pinned(row.definition)?;

@@ -1,1 +1,21 @@
-//! # Placeholder
+//! # The SQLite store: one file, one writer, one fsync per round
+//!
+//! The embedded default. Rounds are written on one connection, in WAL mode with `synchronous=FULL`;
+//! reads of committed data go to a few read-only connections; checkpoints run beside both.
+//! Queues, tokens and due times are answered by the mirror, rows by point reads.
+//!
+//! **May use:** `store` and the engine's rows as plain data. **May not:** judge them.
+
+mod checkpoint;
+mod columns;
+mod fault;
+mod hold;
+mod lane;
+mod migrate;
+mod open;
+mod read;
+mod readers;
+mod write;
+
+pub use open::OpenError;
+pub use read::SqliteStore;

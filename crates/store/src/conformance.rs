@@ -1,1 +1,102 @@
 //! # Conformance: what every store must do
+//!
+//! One rule per function, each a sentence. A store passes by giving a [`Fixture`] to the
+//! [`conformance!`](macro@crate::conformance) macro, which makes one test of every rule:
+//!
+//! ```ignore
+//! semel_store::conformance!(MyFixture::new());
+//! ```
+
+mod desk;
+pub mod documents;
+pub mod due;
+pub mod durable;
+pub mod load;
+pub mod queues;
+pub mod rows;
+pub mod samples;
+
+pub use desk::{Desk, Fixture};
+
+/// One `#[test]` per rule, each on a fixture of its own.
+#[macro_export]
+macro_rules! conformance {
+    ($fixture:expr) => {
+        $crate::conformance! { @rules $fixture;
+            rows: a_head_is_read_as_it_was_written,
+                a_head_is_read_as_it_was_written_in_every_status,
+                a_delivery_is_read_as_it_was_written,
+                a_record_is_read_as_it_was_written,
+                record_keys_are_compared_byte_for_byte,
+                a_limit_is_read_as_it_was_written,
+                a_deleted_row_is_gone,
+                a_large_payload_is_read_as_it_was_written,
+                every_row_asked_for_is_held_present_or_absent;
+            load: loading_gives_the_head_the_entries_after_a_seq_and_the_deliveries,
+                loading_an_unknown_execution_gives_nothing,
+                entries_of_any_size_keep_their_order,
+                executions_do_not_see_each_other,
+                a_pinned_definition_is_found_by_its_digest;
+            documents: documents_are_listed_by_name_and_version,
+                a_document_is_replaced_and_deleted,
+                the_generation_grows_with_every_commit_that_writes_a_document,
+                empty_and_unicode_documents_are_kept;
+            queues: the_best_task_comes_first,
+                a_task_is_not_ready_before_its_time,
+                no_more_tasks_are_ready_than_were_wanted,
+                a_leased_task_is_not_ready,
+                queues_differ_by_type_and_domain,
+                a_token_finds_what_was_handed_out_under_it,
+                tasks_in_flight_are_counted_over_all_domains,
+                a_deleted_task_is_in_no_queue,
+                queues_survive_a_crash;
+            due: what_is_due_comes_once_and_in_order,
+                what_is_due_at_the_same_time_comes_in_the_order_of_ids,
+                what_fired_and_was_not_committed_fires_again,
+                a_commit_moves_the_deadline,
+                what_is_disarmed_is_never_due,
+                no_more_is_due_than_was_asked_for,
+                a_leased_task_is_due_when_its_lease_ends,
+                the_next_due_time_is_known,
+                due_times_survive_a_crash,
+                a_delay_that_is_over_is_told_once;
+            durable: what_is_committed_is_there_after_a_crash,
+                what_is_only_held_is_not_there,
+                what_is_not_committed_is_not_read,
+                the_last_round_is_known_to_have_happened,
+                the_fence_floor_never_falls,
+                downtime_is_added_to_open_leases_once,
+                time_never_goes_back;
+        }
+    };
+    (@rules $fixture:expr; $($room:ident: $($rule:ident),+;)+) => {
+        $($(
+            #[test]
+            fn $rule() {
+                $crate::conformance::$room::$rule(&mut $fixture);
+            }
+        )+)+
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::{Clock, MemoryStore, Store};
+
+    /// The disk is the store itself; opening it is coming back from the crash.
+    #[derive(Default)]
+    struct Memory(Option<MemoryStore>);
+
+    impl Fixture for Memory {
+        fn open(&mut self, clock: Arc<Clock>) -> Arc<dyn Store> {
+            let store = self.0.get_or_insert_with(|| MemoryStore::with_disk(clock));
+            store.crash();
+            Arc::new(store.clone())
+        }
+    }
+
+    crate::conformance!(Memory::default());
+}

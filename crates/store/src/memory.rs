@@ -108,6 +108,8 @@ impl MemoryStore {
         let now = self.clock.now();
         let downtime_ms = last.map_or(0, |at| now.since_ms(at).max(0));
         shared.live.credit(downtime_ms);
+        // Else a second crash before the first round would credit the same time again.
+        shared.live.lanes.values_mut().for_each(|stamp| stamp.at = stamp.at.max(now));
         shared.synced = shared.synced.as_ref().map(|_| shared.live.clone());
         shared.mirror = shared.live.mirror();
     }
@@ -135,7 +137,9 @@ impl Tables {
         put_all(&mut self.deliveries, &writes.deliveries);
         put_all(&mut self.documents, &writes.documents);
         self.documents_generation += u64::from(!writes.documents.is_empty());
-        self.lanes.insert(writes.stamp.lane, writes.stamp);
+        let last = self.lanes.entry(writes.stamp.lane).or_default();
+        let fence = last.fence.max(writes.stamp.fence);
+        *last = Stamp { fence, at: last.at.max(writes.stamp.at), ..writes.stamp };
     }
 
     fn credit(&mut self, ms: i64) {

@@ -1,0 +1,19 @@
+//! # What handlers share
+
+use std::sync::Arc;
+
+use semel_runtime::Runtime;
+
+#[derive(Clone)]
+pub struct App {
+    pub runtime: Arc<Runtime>,
+    pub limits: Limits,
+    /// Serves `POST /test/clock`.
+    pub test_clock: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    pub body_bytes_max: usize,
+    pub poll_wait_ms_max: u64,
+}

@@ -1,0 +1,137 @@
+//! # Errors: the only place where a failure becomes a status
+
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use semel_engine::Rejection;
+use semel_model::{ErrorBody, Violation};
+use semel_runtime::Failure;
+use semel_store::StoreError;
+use serde_json::{Map, Value};
+
+#[derive(Debug)]
+pub(crate) enum ApiError {
+    /// The request breaks rules; each is named.
+    Invalid(Vec<Violation>),
+    /// The request cannot be read as what it should be.
+    Malformed(String),
+    TooLarge(usize),
+    NotFound(String),
+    MethodNotAllowed,
+    Failed(Failure),
+    /// A failure with details for machines.
+    Conflict {
+        code: &'static str,
+        message: String,
+        metadata: Map<String, Value>,
+    },
+    /// The key or strategy of a start cannot be used.
+    KeyInvalid(String),
+    Internal(String),
+}
+
+impl From<Failure> for ApiError {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+impl ApiError {
+    fn status(&self) -> (StatusCode, bool) {
+        match self {
+            Self::Invalid(_) | Self::Malformed(_) | Self::KeyInvalid(_) => {
+                (StatusCode::BAD_REQUEST, false)
+            }
+            Self::TooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, false),
+            Self::NotFound(_) => (StatusCode::NOT_FOUND, false),
+            Self::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, false),
+            Self::Conflict { .. } => (StatusCode::CONFLICT, false),
+            Self::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, false),
+            Self::Failed(failure) => status_of(failure),
+        }
+    }
+
+    fn message(&self) -> String {
+        match self {
+            Self::Invalid(_) => String::new(),
+            Self::Malformed(message)
+            | Self::NotFound(message)
+            | Self::KeyInvalid(message)
+            | Self::Conflict { message, .. }
+            | Self::Internal(message) => message.clone(),
+            Self::TooLarge(limit) => {
+                format!("the request body is larger than body_bytes_max, {limit} bytes")
+            }
+            Self::MethodNotAllowed => "this path does not answer to that method".to_owned(),
+            Self::Failed(failure) => failure.to_string(),
+        }
+    }
+
+    fn code(&self) -> Option<&'static str> {
+        match self {
+            Self::Conflict { code, .. } => Some(code),
+            Self::KeyInvalid(_) => Some("IDEMPOTENCY_KEY_INVALID"),
+            Self::Failed(Failure::Unavailable | Failure::Store(_)) => Some("UNAVAILABLE"),
+            Self::Failed(Failure::Busy) => Some("BUSY"),
+            Self::Failed(Failure::Parked(_)) => Some("PARKED"),
+            Self::Invalid(_)
+            | Self::Malformed(_)
+            | Self::TooLarge(_)
+            | Self::NotFound(_)
+            | Self::MethodNotAllowed
+            | Self::Internal(_)
+            | Self::Failed(_) => None,
+        }
+    }
+}
+
+fn status_of(failure: &Failure) -> (StatusCode, bool) {
+    match failure {
+        Failure::NoExecution(_)
+        | Failure::Missing(_)
+        | Failure::Rejected(Rejection::UnknownTask(_) | Rejection::NothingPending) => {
+            (StatusCode::NOT_FOUND, false)
+        }
+        Failure::Rejected(Rejection::Invalid(_)) => (StatusCode::BAD_REQUEST, false),
+        Failure::Rejected(Rejection::WrongState(_) | Rejection::Stale(_))
+        | Failure::Conflict { .. }
+        | Failure::Exists(_)
+        | Failure::Parked(_) => (StatusCode::CONFLICT, false),
+        Failure::Busy => (StatusCode::TOO_MANY_REQUESTS, true),
+        Failure::Unavailable
+        | Failure::Store(
+            StoreError::Contended | StoreError::Unknown | StoreError::Unavailable(_),
+        ) => (StatusCode::SERVICE_UNAVAILABLE, true),
+        Failure::Store(StoreError::Corrupt(_)) | Failure::Fault(_) => {
+            (StatusCode::INTERNAL_SERVER_ERROR, false)
+        }
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let (status, retryable) = self.status();
+        if status.is_server_error() {
+            tracing::error!(status = status.as_u16(), error = self.message(), "a request failed");
+        }
+        let code = self.code().map(str::to_owned);
+        let body = match self {
+            Self::Invalid(violations) => ErrorBody::invalid(violations),
+            other => {
+                let body = ErrorBody::new(status.as_u16(), other.message());
+                let metadata = match other {
+                    Self::Conflict { metadata, .. } => Some(metadata),
+                    _ => None,
+                };
+                ErrorBody { metadata, code, retryable, ..body }
+            }
+        };
+        let bytes = serde_json::to_vec(&body).unwrap_or_default();
+        let mut response =
+            (status, [(header::CONTENT_TYPE, "application/json")], bytes).into_response();
+        if status == StatusCode::TOO_MANY_REQUESTS || status == StatusCode::SERVICE_UNAVAILABLE {
+            let soon = axum::http::HeaderValue::from_static("1");
+            response.headers_mut().insert(header::RETRY_AFTER, soon);
+        }
+        response
+    }
+}

@@ -1,0 +1,213 @@
+//! # Definitions: contract section 2.4
+
+use axum::Router;
+use axum::extract::{Path, State};
+use axum::routing::{get, post};
+use semel_engine::is_supported;
+use semel_model::{BulkResponse, TaskDef, Violation, WorkflowDef};
+use semel_runtime::{Class, Definitions, DocumentRule, DocumentWrite, Failure, Work};
+
+use crate::answer::{Answered, empty, json};
+use crate::app::App;
+use crate::error::ApiError;
+use crate::params::Params;
+use crate::request::Body;
+
+pub(crate) fn routes() -> Router<App> {
+    Router::new()
+        .route("/metadata/workflow", post(register).put(register_all).get(list))
+        .route("/metadata/workflow/validate", post(validate))
+        .route("/metadata/workflow/{name}", get(read))
+        .route("/metadata/workflow/{name}/{version}", axum::routing::delete(remove))
+        .route("/metadata/taskdefs", post(register_tasks).put(update_task).get(list_tasks))
+        .route("/metadata/taskdefs/{name}", get(read_task).delete(remove_task))
+}
+
+/// All rules at once, and what this release cannot run.
+fn check(app: &App, definition: &WorkflowDef) -> Result<(), ApiError> {
+    let definitions = &app.runtime.world().definitions;
+    let known = |name: &str| definitions.task(name).ok().flatten();
+    let violations = definition.violations_knowing(&known);
+    if !violations.is_empty() {
+        return Err(ApiError::Invalid(violations));
+    }
+    refuse_unsupported(definition, "")
+}
+
+/// Better refused at the door than wrong at run time.
+pub(crate) fn refuse_unsupported(definition: &WorkflowDef, path: &str) -> Result<(), ApiError> {
+    let mut violations = Vec::new();
+    for (at, step) in definition.steps().iter().enumerate() {
+        if !is_supported(&step.kind) {
+            let message = format!("task type {} is not in this release", step.kind);
+            let path = format!("{path}tasks[{at}].type");
+            violations.push(Violation::new(path, message).with_value(&step.kind));
+        }
+    }
+    if definition.failure_workflow.as_deref().is_some_and(|name| !name.is_empty()) {
+        let message = "failureWorkflow is not in this release; leave it out";
+        violations.push(Violation::new(format!("{path}failureWorkflow"), message));
+    }
+    if violations.is_empty() { Ok(()) } else { Err(ApiError::Invalid(violations)) }
+}
+
+fn body_of<T: serde::Serialize>(definition: &T) -> Result<Option<Vec<u8>>, ApiError> {
+    let bytes = serde_json::to_vec(definition);
+    bytes.map(Some).map_err(|error| ApiError::Internal(error.to_string()))
+}
+
+/// `createTime` is kept over updates; `updateTime` says when.
+fn workflow_write(
+    app: &App,
+    mut definition: WorkflowDef,
+    rule: DocumentRule,
+) -> Result<DocumentWrite, ApiError> {
+    let now = app.runtime.now();
+    let version = Some(definition.version);
+    match app.runtime.world().definitions.workflow(&definition.name, version)? {
+        Some(before) => {
+            definition.create_time = before.create_time;
+            definition.update_time = now;
+        }
+        None => definition.create_time = now,
+    }
+    let key = Definitions::workflow_key(&definition.name, definition.version);
+    Ok(DocumentWrite { key, body: body_of(&definition)?, rule })
+}
+
+async fn write(app: &App, writes: Vec<DocumentWrite>) -> Result<(), Failure> {
+    app.runtime.submit(Work::Documents(writes), Class::Operation).await.map(|_| ())
+}
+
+/// `POST /api/metadata/workflow`: one definition; 409 when it exists, unless `overwrite`.
+async fn register(State(app): State<App>, params: Params, body: Body) -> Answered {
+    let definition: WorkflowDef = body.json()?;
+    check(&app, &definition)?;
+    let overwrite = params.flag("overwrite", false)?;
+    let rule = if overwrite { DocumentRule::Any } else { DocumentRule::MustBeAbsent };
+    write(&app, vec![workflow_write(&app, definition, rule)?]).await?;
+    Ok(empty())
+}
+
+/// `PUT /api/metadata/workflow`: a list, each written over what is there; all or none.
+async fn register_all(State(app): State<App>, body: Body) -> Answered {
+    let definitions: Vec<WorkflowDef> = body.json()?;
+    if definitions.is_empty() {
+        return Err(ApiError::Malformed("the list of definitions is empty".to_owned()));
+    }
+    definitions.iter().try_for_each(|definition| check(&app, definition))?;
+    let names = definitions.iter().map(|definition| definition.name.clone()).collect();
+    let writes: Result<Vec<_>, _> = definitions
+        .into_iter()
+        .map(|definition| workflow_write(&app, definition, DocumentRule::Any))
+        .collect();
+    write(&app, writes?).await?;
+    Ok(json(&BulkResponse { bulk_successful_results: names, ..BulkResponse::default() }))
+}
+
+/// `POST /api/metadata/workflow/validate`.
+async fn validate(State(app): State<App>, body: Body) -> Answered {
+    check(&app, &body.json()?)?;
+    Ok(empty())
+}
+
+/// `GET /api/metadata/workflow`.
+async fn list(State(app): State<App>, params: Params) -> Answered {
+    let name = params.text("name").map(str::to_owned);
+    let read = move |world: &semel_runtime::World| world.definitions.workflows(name.as_deref());
+    Ok(json(&app.runtime.blocking(read).await?))
+}
+
+/// `GET /api/metadata/workflow/{name}`: that version, else the latest.
+async fn read(State(app): State<App>, Path(name): Path<String>, params: Params) -> Answered {
+    let version: Option<i32> = params.number("version")?;
+    let found = app.runtime.world().definitions.workflow(&name, version)?;
+    let found = found.ok_or_else(|| {
+        let version = version.map_or("null".to_owned(), |version| version.to_string());
+        ApiError::NotFound(format!("No such workflow found by name: {name}, version: {version}"))
+    })?;
+    Ok(json(&found))
+}
+
+/// `DELETE /api/metadata/workflow/{name}/{version}`: runs keep what they are pinned to.
+async fn remove(State(app): State<App>, Path((name, version)): Path<(String, String)>) -> Answered {
+    let missing = || {
+        ApiError::NotFound(format!("No such workflow found by name: {name}, version: {version}"))
+    };
+    let number = version.parse().map_err(|_| missing())?;
+    let key = Definitions::workflow_key(&name, number);
+    let delete = DocumentWrite { key, body: None, rule: DocumentRule::MustExist };
+    match write(&app, vec![delete]).await {
+        Err(Failure::Missing(_)) => Err(missing()),
+        other => Ok(other.map(|()| empty())?),
+    }
+}
+
+fn task_write(app: &App, mut task: TaskDef, rule: DocumentRule) -> Result<DocumentWrite, ApiError> {
+    let now = app.runtime.now();
+    match rule {
+        DocumentRule::MustExist => {
+            let before = app.runtime.world().definitions.task(&task.name)?;
+            task.create_time = before.map_or(now, |before| before.create_time);
+            task.update_time = now;
+        }
+        DocumentRule::Any | DocumentRule::MustBeAbsent => task.create_time = now,
+    }
+    let key = Definitions::task_key(&task.name);
+    Ok(DocumentWrite { key, body: body_of(&task)?, rule })
+}
+
+/// `POST /api/metadata/taskdefs`: a list, each written over what is there; all or none.
+async fn register_tasks(State(app): State<App>, body: Body) -> Answered {
+    let tasks: Vec<TaskDef> = body.json()?;
+    if tasks.is_empty() {
+        return Err(ApiError::Malformed("the list of task definitions is empty".to_owned()));
+    }
+    let violations: Vec<_> = tasks.iter().flat_map(TaskDef::violations).collect();
+    if !violations.is_empty() {
+        return Err(ApiError::Invalid(violations));
+    }
+    let writes: Result<Vec<_>, _> =
+        tasks.into_iter().map(|task| task_write(&app, task, DocumentRule::Any)).collect();
+    write(&app, writes?).await?;
+    Ok(empty())
+}
+
+fn no_task(name: &str) -> ApiError {
+    ApiError::NotFound(format!("No such taskType found by name: {name}"))
+}
+
+/// `PUT /api/metadata/taskdefs`: one that exists.
+async fn update_task(State(app): State<App>, body: Body) -> Answered {
+    let task: TaskDef = body.json()?;
+    let violations = task.violations();
+    if !violations.is_empty() {
+        return Err(ApiError::Invalid(violations));
+    }
+    let name = task.name.clone();
+    match write(&app, vec![task_write(&app, task, DocumentRule::MustExist)?]).await {
+        Err(Failure::Missing(_)) => Err(no_task(&name)),
+        other => Ok(other.map(|()| empty())?),
+    }
+}
+
+/// `GET /api/metadata/taskdefs`.
+async fn list_tasks(State(app): State<App>) -> Answered {
+    Ok(json(&app.runtime.blocking(|world| world.definitions.tasks()).await?))
+}
+
+/// `GET /api/metadata/taskdefs/{name}`.
+async fn read_task(State(app): State<App>, Path(name): Path<String>) -> Answered {
+    let found = app.runtime.world().definitions.task(&name)?;
+    Ok(json(&found.ok_or_else(|| no_task(&name))?))
+}
+
+/// `DELETE /api/metadata/taskdefs/{name}`.
+async fn remove_task(State(app): State<App>, Path(name): Path<String>) -> Answered {
+    let key = Definitions::task_key(&name);
+    let delete = DocumentWrite { key, body: None, rule: DocumentRule::MustExist };
+    match write(&app, vec![delete]).await {
+        Err(Failure::Missing(_)) => Err(no_task(&name)),
+        other => Ok(other.map(|()| empty())?),
+    }
+}

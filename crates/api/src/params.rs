@@ -1,0 +1,49 @@
+//! # Query parameters, read the way Conductor's clients write them
+//!
+//! `None` and the empty text are what some clients send for "absent"; booleans come in many
+//! spellings.
+
+use std::convert::Infallible;
+use std::fmt::Display;
+use std::str::FromStr;
+
+use axum::extract::{FromRequestParts, Query};
+use axum::http::request::Parts;
+
+use crate::error::ApiError;
+
+pub(crate) struct Params(Vec<(String, String)>);
+
+impl<S: Send + Sync> FromRequestParts<S> for Params {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
+        let found = Query::<Vec<(String, String)>>::from_request_parts(parts, state).await;
+        Ok(Self(found.map(|Query(pairs)| pairs).unwrap_or_default()))
+    }
+}
+
+impl Params {
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        let found = self.0.iter().find(|(key, _)| key == name)?;
+        Some(found.1.as_str()).filter(|value| !value.is_empty() && *value != "None")
+    }
+
+    pub(crate) fn flag(&self, name: &str, default: bool) -> Result<bool, ApiError> {
+        let Some(value) = self.text(name) else { return Ok(default) };
+        match value.to_ascii_lowercase().as_str() {
+            "true" | "on" | "yes" | "1" => Ok(true),
+            "false" | "off" | "no" | "0" => Ok(false),
+            _ => Err(ApiError::Malformed(format!("{name} must be true or false, not {value}"))),
+        }
+    }
+
+    pub(crate) fn number<T: FromStr>(&self, name: &str) -> Result<Option<T>, ApiError>
+    where
+        T::Err: Display,
+    {
+        let Some(value) = self.text(name) else { return Ok(None) };
+        let number = value.trim().parse();
+        number.map(Some).map_err(|error| ApiError::Malformed(format!("{name}={value}: {error}")))
+    }
+}

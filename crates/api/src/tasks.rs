@@ -1,0 +1,321 @@
+//! # Tasks: contract sections 2.3 and 5
+//!
+//! Workers poll, report, ask for more time. A stale report never changes the body of an answer, only
+//! its `X-Task-Update` header; with `strict=true` it is a 409.
+
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{Path, State};
+use axum::http::HeaderMap;
+use axum::response::Response;
+use axum::routing::{get, post};
+use semel_engine::{Event, Progress, Queue, Rejection, Report, Slot, Token};
+use semel_model::{Digest, ExecutionId, TaskId, TaskResult, TaskResultStatus, Violation};
+use semel_runtime::{Answer, Class, EventWork, Failure, HandedOut, Next, Renewal, Standing, Work};
+use semel_store::Place;
+use serde_json::{Map, json};
+
+use crate::answer::{Answered, empty, json, nothing, text, with_header};
+use crate::app::App;
+use crate::error::ApiError;
+use crate::params::Params;
+use crate::request::{Body, plain};
+use crate::view;
+use crate::workflow::{ANONYMOUS, execution_id, request_id, snapshot};
+
+/// How long a single poll waits, and a batch poll that does not say.
+const POLL_WAIT_MS: u64 = 100;
+
+/// A batch poll asking for more gets this many.
+const POLL_BATCH_MAX: usize = 1000;
+
+pub(crate) fn routes() -> Router<App> {
+    Router::new()
+        .route("/tasks/poll/{type}", get(poll))
+        .route("/tasks/poll/batch/{type}", get(poll_batch))
+        .route("/tasks", post(update))
+        .route("/tasks/update-v2", post(update_v2))
+        .route("/tasks/{id}/{reference}/{status}", post(update_by_name))
+}
+
+/// `GET /api/tasks/poll/{type}`: one task, or 204.
+async fn poll(State(app): State<App>, Path(kind): Path<String>, params: Params) -> Answered {
+    let taken = claim(&app, kind, &params, 1, POLL_WAIT_MS).await?;
+    Ok(taken.first().map_or_else(nothing, |out| json(&view::handed_out(out))))
+}
+
+/// `GET /api/tasks/poll/batch/{type}`: always a list.
+async fn poll_batch(State(app): State<App>, Path(kind): Path<String>, params: Params) -> Answered {
+    let count: i64 = params.number("count")?.unwrap_or(1);
+    let wait: i64 = params.number("timeout")?.unwrap_or(POLL_WAIT_MS.cast_signed());
+    if wait > 5000 {
+        return Err(ApiError::Malformed(
+            "Long Poll Timeout value cannot be more than 5 seconds".to_owned(),
+        ));
+    }
+    let count = usize::try_from(count).unwrap_or(0).min(POLL_BATCH_MAX);
+    let wait = u64::try_from(wait).unwrap_or(0);
+    let taken = claim(&app, kind, &params, count, wait).await?;
+    Ok(json(&taken.iter().map(view::handed_out).collect::<Vec<_>>()))
+}
+
+async fn claim(
+    app: &App,
+    task_type: String,
+    params: &Params,
+    count: usize,
+    wait_ms: u64,
+) -> Result<Vec<HandedOut>, ApiError> {
+    let worker = params.text("workerid").map(str::to_owned);
+    let domain = params.text("domain").map(str::to_owned);
+    for (name, value) in [("workerid", &worker), ("domain", &domain)] {
+        plain(name, value.as_deref())?;
+    }
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    let token = poll_token(&task_type, params);
+    let wait = Duration::from_millis(wait_ms.min(app.limits.poll_wait_ms_max));
+    let queue = Queue { task_type, domain };
+    Ok(app.runtime.claim(queue, worker, count, token, wait).await?)
+}
+
+/// A poll that names itself re-receives what it was given; any other is new.
+fn poll_token(task_type: &str, params: &Params) -> Token {
+    let part = |name| params.text(name).unwrap_or_default().as_bytes();
+    match params.text("pollId") {
+        Some(poll) => Digest::of_parts([
+            b"poll".as_slice(),
+            task_type.as_bytes(),
+            part("domain"),
+            part("workerid"),
+            poll.as_bytes(),
+        ]),
+        None => Digest::of(ExecutionId::draw().as_bytes()),
+    }
+}
+
+/// A report that names an existing place and says something.
+struct Named {
+    place: Place,
+    report: Report,
+    result: TaskResult,
+}
+
+fn named(result: TaskResult) -> Result<Named, ApiError> {
+    let mut violations = Vec::new();
+    let mut required = |value: &Option<String>, path: &str, message: &str| {
+        let value = value.clone().filter(|text| !text.is_empty());
+        if value.is_none() {
+            violations.push(Violation::new(format!("updateTask.taskResult.{path}"), message));
+        }
+        value.unwrap_or_default()
+    };
+    let workflow = required(
+        &result.workflow_instance_id,
+        "workflowInstanceId",
+        "Workflow Id cannot be null or empty",
+    );
+    let task = required(&result.task_id, "taskId", "Task ID cannot be null or empty");
+    if !violations.is_empty() {
+        return Err(ApiError::Invalid(violations));
+    }
+    let execution = execution_id(&workflow)?;
+    let task: TaskId = task
+        .parse()
+        .map_err(|_| ApiError::NotFound(format!("Task not found for taskId: {task}")))?;
+    let status = match result.status {
+        Some(status) => status,
+        None if result.extend_lease => TaskResultStatus::InProgress,
+        None => {
+            let path = "updateTask.taskResult.status";
+            return Err(ApiError::Invalid(vec![Violation::new(path, "status cannot be null")]));
+        }
+    };
+    plain("workerId", result.worker_id.as_deref())?;
+    plain("reasonForIncompletion", result.reason_for_incompletion.as_deref())?;
+    let report = Report {
+        task,
+        fence: result.fence_token,
+        fingerprint: fingerprint(task, status, &result),
+        progress: Progress {
+            status,
+            output: Slot(0),
+            reason: result.reason_for_incompletion.clone(),
+            worker: result.worker_id.clone().filter(|worker| !worker.is_empty()),
+            callback_after_seconds: result.callback_after_seconds,
+        },
+    };
+    Ok(Named { place: Place { execution, task }, report, result })
+}
+
+/// Everything a report says: its byte-equal repeat has the same.
+fn fingerprint(task: TaskId, status: TaskResultStatus, result: &TaskResult) -> Digest {
+    let fence = result.fence_token.map_or_else(String::new, |fence| fence.to_string());
+    Digest::of_parts([
+        task.as_bytes().as_slice(),
+        status.as_str().as_bytes(),
+        result.output_data.text().as_bytes(),
+        result.reason_for_incompletion.as_deref().unwrap_or_default().as_bytes(),
+        result.worker_id.as_deref().unwrap_or_default().as_bytes(),
+        fence.as_bytes(),
+        &result.callback_after_seconds.to_be_bytes(),
+    ])
+}
+
+enum Reported {
+    Done { standing: Standing, next: Option<Box<HandedOut>> },
+    Stale,
+}
+
+async fn report(
+    app: &App,
+    headers: &HeaderMap,
+    params: &Params,
+    named: Named,
+    v2: bool,
+) -> Result<Reported, ApiError> {
+    let worker = named.report.progress.worker.clone();
+    let next = v2.then(|| Next {
+        worker: worker.clone(),
+        token: Digest::of_parts([b"next".as_slice(), named.report.fingerprint.as_bytes()]),
+    });
+    let work = EventWork {
+        execution: named.place.execution,
+        event: Event::Reported(named.report),
+        payloads: vec![named.result.output_data],
+        actor: worker.unwrap_or_else(|| ANONYMOUS.to_owned()),
+        event_id: request_id(headers),
+        next,
+    };
+    match app.runtime.submit(Work::Event(Box::new(work)), Class::Report).await {
+        Ok(Answer::Done { standing, next, .. }) => Ok(Reported::Done { standing, next }),
+        Ok(_) => Err(Failure::Unavailable.into()),
+        Err(Failure::Rejected(Rejection::Stale(why))) => {
+            stale(app, params, named.place, &why).await
+        }
+        Err(failure) => Err(failure.into()),
+    }
+}
+
+/// Not applied. Told by a header, or by a 409 where that was asked for.
+async fn stale(app: &App, params: &Params, place: Place, why: &str) -> Result<Reported, ApiError> {
+    let found = snapshot(app, &place.execution.to_string()).await?;
+    let task = found.execution.task(place.task);
+    let policy = task.map(|task| found.execution.definition().step(&task.reference).policy());
+    let asked = policy.and_then(|policy| policy.strict_fencing).unwrap_or(false);
+    if !params.flag("strict", asked)? {
+        return Ok(Reported::Stale);
+    }
+    let mut metadata = Map::new();
+    if let Some(task) = task {
+        metadata.insert("status".to_owned(), json!(task.status));
+        metadata.insert("attempt".to_owned(), json!(task.attempt));
+        metadata.insert("workerId".to_owned(), json!(task.worker));
+    }
+    let message = format!("task {}: {why}", place.task);
+    Err(ApiError::Conflict { code: "STALE_FENCE", message, metadata })
+}
+
+fn marked(response: Response, standing: Option<Standing>) -> Response {
+    match standing {
+        Some(Standing::Applied) => response,
+        Some(Standing::Repeated) => with_header(response, "x-task-update", "REPEATED"),
+        None => with_header(response, "x-task-update", "STALE"),
+    }
+}
+
+/// `POST /api/tasks`: a worker reports, or asks for more time.
+async fn update(
+    State(app): State<App>,
+    headers: HeaderMap,
+    params: Params,
+    body: Body,
+) -> Answered {
+    let named = named(body.json()?)?;
+    let id = text(named.place.task.to_string());
+    if named.result.extend_lease {
+        return renew(&app, &named, id).await;
+    }
+    Ok(match report(&app, &headers, &params, named, false).await? {
+        Reported::Done { standing, .. } => marked(id, Some(standing)),
+        Reported::Stale => marked(id, None),
+    })
+}
+
+/// `POST /api/tasks/update-v2`: reports, and takes the next task of the same queue.
+async fn update_v2(
+    State(app): State<App>,
+    headers: HeaderMap,
+    params: Params,
+    body: Body,
+) -> Answered {
+    let named = named(body.json()?)?;
+    if named.result.extend_lease {
+        return renew(&app, &named, nothing()).await;
+    }
+    Ok(match report(&app, &headers, &params, named, true).await? {
+        Reported::Done { standing, next } => {
+            let answer = next.map_or_else(nothing, |out| json(&view::handed_out(&out)));
+            marked(answer, Some(standing))
+        }
+        Reported::Stale => marked(nothing(), None),
+    })
+}
+
+async fn renew(app: &App, named: &Named, answer: Response) -> Answered {
+    let renewal = Renewal {
+        place: named.place,
+        fence: named.report.fence,
+        worker: named.report.progress.worker.clone(),
+    };
+    match app.runtime.submit(Work::Renew(renewal), Class::Report).await? {
+        Answer::Renewed { lease_until } => {
+            let until = lease_until.map(|until| until.ms().to_string()).unwrap_or_default();
+            Ok(with_header(answer, "x-lease-until", &until))
+        }
+        _ => {
+            let found = snapshot(app, &named.place.execution.to_string()).await?;
+            match found.execution.task(named.place.task) {
+                Some(_) => Ok(marked(answer, None)),
+                None => Err(Failure::from(Rejection::UnknownTask(named.place.task)).into()),
+            }
+        }
+    }
+}
+
+/// `POST /api/tasks/{workflowId}/{reference}/{status}`: by name; the output is merged.
+async fn update_by_name(
+    State(app): State<App>,
+    Path((id, reference, status)): Path<(String, String, String)>,
+    headers: HeaderMap,
+    params: Params,
+    body: Body,
+) -> Answered {
+    let status: TaskResultStatus = status
+        .parse()
+        .map_err(|error| ApiError::Malformed(format!("status in the path: {error}")))?;
+    let worker = params.text("workerid").map(str::to_owned);
+    plain("workerid", worker.as_deref())?;
+    let progress = Progress {
+        status,
+        output: Slot(0),
+        reason: None,
+        worker: worker.clone(),
+        callback_after_seconds: 0,
+    };
+    let work = EventWork {
+        execution: execution_id(&id)?,
+        event: Event::Named { reference, force: params.flag("force", false)?, progress },
+        payloads: vec![body.payload()?],
+        actor: worker.unwrap_or_else(|| ANONYMOUS.to_owned()),
+        event_id: request_id(&headers),
+        next: None,
+    };
+    match app.runtime.submit(Work::Event(Box::new(work)), Class::Report).await {
+        Ok(Answer::Done { task: Some(task), .. }) => Ok(text(task.to_string())),
+        Ok(_) | Err(Failure::Rejected(Rejection::NothingPending)) => Ok(empty()),
+        Err(failure) => Err(failure.into()),
+    }
+}

@@ -1,0 +1,192 @@
+//! # Expressions: what `${...}` brings into an input (semantics 6.1-6.3, 6.6)
+
+use serde_json::{Value, json};
+
+use crate::bench::Bench;
+use crate::shapes::{flow, step, with};
+
+/// The input of the only step, given its parameters and the run's input.
+#[track_caller]
+fn resolve(parameters: Value, input: Value) -> Value {
+    let only = with(step("a", json!({})), json!({"inputParameters": parameters}));
+    let run = Bench::start(flow(&[only]), input);
+    run.replay();
+    run.attempt("a", 0).input.value()
+}
+
+#[track_caller]
+fn resolve_one(template: &str, input: Value) -> Value {
+    resolve(json!({ "x": template }), input)["x"].take()
+}
+
+#[test]
+fn a_whole_expression_keeps_the_type() {
+    let input = json!({"n": 7, "o": {"k": 1}, "l": [1, "b"], "t": true, "z": null, "f": 1.0});
+    for (field, value) in input.as_object().unwrap() {
+        let template = format!("${{workflow.input.{field}}}");
+        assert_eq!(&resolve_one(&template, input.clone()), value, "{template}");
+    }
+}
+
+#[test]
+fn an_expression_inside_text_becomes_text() {
+    let input = json!({"n": 7, "a": 1, "b": 2, "o": {"k": 1}, "l": [1, 2], "f": 1.0, "s": "hi"});
+    for (template, text) in [
+        ("n=${workflow.input.n}", "n=7"),
+        (" ${workflow.input.n}", " 7"),
+        ("${workflow.input.a}${workflow.input.b}", "12"),
+        ("o=${workflow.input.o}", r#"o={"k":1}"#),
+        ("l=${workflow.input.l}", "l=[1,2]"),
+        ("f=${workflow.input.f}", "f=1.0"),
+        ("<${workflow.input.s}>", "<hi>"),
+    ] {
+        assert_eq!(resolve_one(template, input.clone()), json!(text), "{template}");
+    }
+}
+
+#[test]
+fn what_is_missing_is_null_and_inside_text_the_word_null() {
+    let input = json!({"s": "text", "l": [1]});
+    for path in [
+        "workflow.input.missing",
+        "workflow.input.s.length",
+        "workflow.input.l[5]",
+        "workflow.nothing",
+        "workflow",
+        "later.output.x",
+        "workflow.input..s",
+        "workflow.input.l[",
+        "HOME",
+    ] {
+        assert_eq!(resolve_one(&format!("${{{path}}}"), input.clone()), json!(null), "{path}");
+        assert_eq!(resolve_one(&format!("n=${{{path}}}"), input.clone()), json!("n=null"));
+    }
+    let kept = resolve(json!({"x": "${workflow.input.missing}"}), input);
+    assert_eq!(kept, json!({"x": null}), "the key stays");
+}
+
+#[test]
+fn escapes_and_oddities_are_text() {
+    for (template, value) in [
+        ("$${x}", "${x}"),
+        ("$$${x}", "$${x}"),
+        ("a $${x} b ${workflow.input.n}", "a ${x} b 7"),
+        ("open ${workflow.input.n", "open ${workflow.input.n"),
+        ("${}", ""),
+        ("${  }", ""),
+        ("$", "$"),
+        ("{}", "{}"),
+    ] {
+        assert_eq!(resolve_one(template, json!({"n": 7})), json!(value), "{template}");
+    }
+}
+
+#[test]
+fn data_is_never_looked_at_again() {
+    let input = json!({"s": "${workflow.input.n} $${x}", "n": 7});
+    assert_eq!(resolve_one("${workflow.input.s}", input.clone()), input["s"]);
+    assert_eq!(resolve_one("<${workflow.input.s}>", input), json!("<${workflow.input.n} $${x}>"));
+}
+
+#[test]
+fn paths_reach_through_maps_lists_and_quoted_names() {
+    let input = json!({"l": [{"id": 1}, {"id": 2}], "m": {"x y": {"a.b": 3}, "a-b": 4}});
+    for (path, value) in [
+        ("workflow.input.l[0].id", 1),
+        ("workflow.input.l[-1].id", 2),
+        ("workflow.input['l'][1].id", 2),
+        ("workflow.input.m['x y'][\"a.b\"]", 3),
+        ("workflow.input.m.a-b", 4),
+        (" workflow.input.l[0].id ", 1),
+    ] {
+        assert_eq!(resolve_one(&format!("${{{path}}}"), input.clone()), json!(value), "{path}");
+    }
+}
+
+#[test]
+fn inner_expressions_are_resolved_first_and_become_text() {
+    let input = json!({"rows": [{"id": "r0"}, {"id": "r1"}], "at": 1, "key": "rows"});
+    assert_eq!(resolve_one("${workflow.input.rows[${workflow.input.at}].id}", input.clone()), "r1");
+    let twice = "${workflow.input.${workflow.input.key}[${workflow.input.at}].id}";
+    assert_eq!(resolve_one(twice, input), "r1");
+}
+
+#[test]
+fn values_are_resolved_through_maps_and_lists_and_keys_are_not() {
+    let parameters = json!({
+        "deep": {"l": ["${workflow.input.n}", {"m": "${workflow.input.n}"}]},
+        "${workflow.input.n}": 1, "number": 3, "flag": true, "none": null});
+    let resolved = json!({
+        "deep": {"l": [7, {"m": 7}]},
+        "${workflow.input.n}": 1, "number": 3, "flag": true, "none": null});
+    assert_eq!(resolve(parameters, json!({"n": 7})), resolved);
+}
+
+#[test]
+fn the_worked_example_of_section_6_6_holds() {
+    let ship = with(
+        step("ship_1", json!({"inputTemplate": {"carrier": "post", "retries": 2}})),
+        json!({"inputParameters": {
+            "to": "${workflow.input.addr}",
+            "label": "order ${workflow.input.id}/${pay.output.code}",
+            "lines": [{"sku": "${workflow.input.items[0].sku}"}],
+            "raw": "$${keep}", "carrier": "${workflow.input.carrier}"}}),
+    );
+    let input = json!({"id": 5, "addr": {"zip": "01000"}, "items": [{"sku": "A"}]});
+    let run = Bench::start(flow(&[ship]), input);
+    let wanted = json!({"to": {"zip": "01000"}, "label": "order 5/null", "lines": [{"sku": "A"}],
+        "raw": "${keep}", "carrier": "post", "retries": 2});
+    assert_eq!(run.attempt("ship_1", 0).input.value(), wanted);
+    run.replay();
+}
+
+#[test]
+fn a_task_template_fills_what_is_absent_or_null_and_is_itself_resolved() {
+    let policy = json!({"inputTemplate": {
+        "who": "${workflow.input.who}", "gone": "${workflow.input.gone}", "kept": "template"}});
+    let filled = with(step("a", policy), json!({"inputParameters": {"who": null, "kept": 1}}));
+    let run = Bench::start(flow(&[filled]), json!({"who": "ann"}));
+    let wanted = json!({"who": "ann", "kept": 1, "gone": "${workflow.input.gone}"});
+    assert_eq!(run.attempt("a", 0).input.value(), wanted);
+}
+
+#[test]
+fn a_workflow_template_fills_what_the_start_left_out_and_resolves_nothing() {
+    let template = json!({"inputTemplate": {"a": "${workflow.input.b}", "b": 2, "c": {"d": 3}}});
+    let definition = with(flow(&[step("s", json!({}))]), template);
+    let run = Bench::start(definition.clone(), json!({"b": null, "c": {}}));
+    let wanted = json!({"a": "${workflow.input.b}", "b": 2, "c": {}});
+    assert_eq!(run.execution.input().value(), wanted);
+    run.replay();
+    let empty = Bench::start(definition, json!({}));
+    assert_eq!(empty.execution.input().value()["b"], 2);
+}
+
+#[test]
+fn the_fields_of_the_run_and_of_earlier_tasks_can_be_read() {
+    let reader = with(
+        step("b", json!({})),
+        json!({"inputParameters": {
+            "run": "${workflow.workflowId}", "name": "${workflow.workflowType}",
+            "version": "${workflow.version}", "status": "${workflow.status}",
+            "mine": "${CPEWF_TASK_ID}", "a_status": "${a.status}", "a_id": "${a.taskId}",
+            "a_type": "${a.taskType}", "a_tries": "${a.retryCount}", "a_polls": "${a.pollCount}",
+            "a_worker": "${a.workerId}", "a_input": "${a.input}", "v": "${a.output.v}"}}),
+    );
+    let first = with(step("a", json!({})), json!({"inputParameters": {"k": "v"}}));
+    let mut run = Bench::start(flow(&[first, reader]), json!({}));
+    run.complete("a", json!({"v": 9}));
+    let wanted = json!({
+        "run": run.execution.id().to_string(), "name": "flow", "version": 1, "status": "RUNNING",
+        "mine": run.attempt("b", 0).id.to_string(), "a_status": "COMPLETED",
+        "a_id": run.attempt("a", 0).id.to_string(), "a_type": "a_def", "a_tries": 0, "a_polls": 1,
+        "a_worker": "ann", "a_input": {"k": "v"}, "v": 9});
+    assert_eq!(run.attempt("b", 0).input.value(), wanted);
+    run.replay();
+}
+
+#[test]
+fn a_step_without_parameters_has_an_empty_input() {
+    let run = Bench::start(flow(&[step("a", json!({}))]), json!({"n": 1}));
+    assert_eq!(run.attempt("a", 0).input.value(), json!({}));
+}

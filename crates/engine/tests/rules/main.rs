@@ -1,0 +1,23 @@
+//! # The rules of the engine, one test each, by its public API alone
+//!
+//! Every test plays one execution on a [`bench`]: the clock is a number, workers are names, and
+//! after each check the journal is folded and decided again from its bytes.
+
+mod bench;
+mod callbacks;
+mod domains;
+mod endings;
+mod expressions;
+mod fencing;
+mod fixture;
+mod hostile;
+mod journal;
+mod pause;
+mod plan;
+mod properties;
+mod reports;
+mod retries;
+mod sequence;
+mod shapes;
+mod timeout_order;
+mod timeouts;

@@ -1,0 +1,237 @@
+//! # Columns: a row as the engine has it, a row as SQLite has it
+//!
+//! The order of columns is written down once per table, here, for reading and for writing.
+
+use rusqlite::types::{FromSql, Type};
+use rusqlite::{CachedStatement, Error, Result, Row, params};
+use semel_engine::{Delivery, HandOut, Head, Link, Queue, Record};
+use semel_model::{Digest, ExecutionId, Payload, TaskId, Timestamp};
+use semel_store::Place;
+
+/// In the order of the table.
+macro_rules! head_columns {
+    () => {
+        "id, seq, digest, wake_at, status, parked, name, version, correlation_id, \
+         idempotency_key, principal, started_at, updated_at, ended_at"
+    };
+}
+
+/// All of a delivery but what only the worker needs, which may be large.
+macro_rules! delivery_columns_small {
+    () => {
+        "execution, task, fence, leased, worker, lease_until, run_until, poll_until, started_at, \
+         updated_at, polls, token, armed, task_type, domain, priority, ready_at, seq, reference, \
+         attempt, scheduled_at, definition, correlation_id, replaces, reason"
+    };
+}
+
+macro_rules! delivery_columns {
+    () => {
+        concat!($crate::columns::delivery_columns_small!(), ", input, output")
+    };
+}
+
+pub(crate) use {delivery_columns, delivery_columns_small, head_columns};
+
+pub(crate) fn head(row: &Row<'_>) -> Result<Head> {
+    let mut fields = Fields::of(row);
+    Ok(Head {
+        id: ExecutionId::from_bytes(fields.next()?),
+        link: Link { seq: fields.next()?, digest: fields.digest()? },
+        wake_at: fields.time_if_any()?,
+        status: fields.named()?,
+        parked: fields.next()?,
+        name: fields.next()?,
+        version: fields.next()?,
+        correlation_id: fields.next()?,
+        idempotency_key: fields.next()?,
+        principal: fields.next()?,
+        started_at: fields.time()?,
+        updated_at: fields.time()?,
+        ended_at: fields.time()?,
+    })
+}
+
+pub(crate) fn write_head(statement: &mut CachedStatement<'_>, head: &Head) -> Result<usize> {
+    statement.execute(params![
+        head.id.as_bytes(),
+        head.link.seq,
+        head.link.digest.as_bytes(),
+        head.wake_at.map(Timestamp::ms),
+        head.status.as_str(),
+        head.parked,
+        head.name,
+        head.version,
+        head.correlation_id,
+        head.idempotency_key,
+        head.principal,
+        head.started_at.ms(),
+        head.updated_at.ms(),
+        head.ended_at.ms(),
+    ])
+}
+
+/// The row; without payloads when the query left them out.
+pub(crate) fn delivery(row: &Row<'_>) -> Result<Delivery> {
+    let mut fields = Fields::of(row);
+    let execution = ExecutionId::from_bytes(fields.next()?);
+    let task = TaskId::from_bytes(fields.next()?);
+    let hand_out = hand_out(&mut fields)?;
+    Ok(Delivery {
+        execution,
+        task,
+        hand_out,
+        queue: Queue { task_type: fields.next()?, domain: fields.next()? },
+        priority: fields.next()?,
+        ready_at: fields.time()?,
+        seq: fields.next()?,
+        reference: fields.next()?,
+        attempt: fields.next()?,
+        scheduled_at: fields.time()?,
+        definition: fields.digest()?,
+        correlation_id: fields.next()?,
+        replaces: fields.next::<Option<_>>()?.map(TaskId::from_bytes),
+        reason: fields.next()?,
+        input: fields.payload_if_selected()?,
+        output: fields.payload_if_selected()?,
+    })
+}
+
+fn hand_out(fields: &mut Fields<'_>) -> Result<HandOut> {
+    Ok(HandOut {
+        fence: fields.next()?,
+        leased: fields.next()?,
+        worker: fields.next()?,
+        lease_until: fields.time_if_any()?,
+        run_until: fields.time_if_any()?,
+        poll_until: fields.time_if_any()?,
+        started_at: fields.time()?,
+        updated_at: fields.time()?,
+        polls: fields.next()?,
+        token: fields.next::<Option<_>>()?.map(Digest::from_bytes),
+        armed: fields.next()?,
+    })
+}
+
+pub(crate) fn write_delivery(
+    statement: &mut CachedStatement<'_>,
+    delivery: &Delivery,
+) -> Result<usize> {
+    let hand_out = &delivery.hand_out;
+    statement.execute(params![
+        delivery.execution.as_bytes(),
+        delivery.task.as_bytes(),
+        hand_out.fence,
+        hand_out.leased,
+        hand_out.worker,
+        hand_out.lease_until.map(Timestamp::ms),
+        hand_out.run_until.map(Timestamp::ms),
+        hand_out.poll_until.map(Timestamp::ms),
+        hand_out.started_at.ms(),
+        hand_out.updated_at.ms(),
+        hand_out.polls,
+        hand_out.token.as_ref().map(Digest::as_bytes),
+        hand_out.armed,
+        delivery.queue.task_type,
+        delivery.queue.domain,
+        delivery.priority,
+        delivery.ready_at.ms(),
+        delivery.seq,
+        delivery.reference,
+        delivery.attempt,
+        delivery.scheduled_at.ms(),
+        delivery.definition.as_bytes(),
+        delivery.correlation_id,
+        delivery.replaces.as_ref().map(TaskId::as_bytes),
+        delivery.reason,
+        delivery.input.text().as_bytes(),
+        delivery.output.text().as_bytes(),
+    ])
+}
+
+pub(crate) fn write_hand_out(
+    statement: &mut CachedStatement<'_>,
+    place: Place,
+    hand_out: &HandOut,
+) -> Result<usize> {
+    statement.execute(params![
+        place.execution.as_bytes(),
+        place.task.as_bytes(),
+        hand_out.fence,
+        hand_out.leased,
+        hand_out.worker,
+        hand_out.lease_until.map(Timestamp::ms),
+        hand_out.run_until.map(Timestamp::ms),
+        hand_out.poll_until.map(Timestamp::ms),
+        hand_out.started_at.ms(),
+        hand_out.updated_at.ms(),
+        hand_out.polls,
+        hand_out.token.as_ref().map(Digest::as_bytes),
+        hand_out.armed,
+    ])
+}
+
+/// Columns `run, live, version, created_at`.
+pub(crate) fn record(row: &Row<'_>) -> Result<Record> {
+    let mut fields = Fields::of(row);
+    Ok(Record {
+        run: ExecutionId::from_bytes(fields.next()?),
+        live: fields.next()?,
+        version: fields.next()?,
+        created_at: fields.time()?,
+    })
+}
+
+/// The columns of one row, taken from left to right.
+struct Fields<'a> {
+    row: &'a Row<'a>,
+    at: usize,
+}
+
+impl<'a> Fields<'a> {
+    fn of(row: &'a Row<'a>) -> Self {
+        Self { row, at: 0 }
+    }
+
+    fn next<T: FromSql>(&mut self) -> Result<T> {
+        let value = self.row.get(self.at)?;
+        self.at += 1;
+        Ok(value)
+    }
+
+    fn digest(&mut self) -> Result<Digest> {
+        self.next().map(Digest::from_bytes)
+    }
+
+    fn time(&mut self) -> Result<Timestamp> {
+        self.next().map(Timestamp::from_ms)
+    }
+
+    fn time_if_any(&mut self) -> Result<Option<Timestamp>> {
+        Ok(self.next::<Option<_>>()?.map(Timestamp::from_ms))
+    }
+
+    /// A value kept by its name.
+    fn named<T: std::str::FromStr>(&mut self) -> Result<T>
+    where
+        T::Err: std::error::Error + Send + Sync + 'static,
+    {
+        let at = self.at;
+        let text: String = self.next()?;
+        text.parse().map_err(|error| {
+            Error::FromSqlConversionFailure(at, Type::Text, Box::<T::Err>::new(error))
+        })
+    }
+
+    fn payload_if_selected(&mut self) -> Result<Payload> {
+        let at = self.at;
+        if at >= self.row.as_ref().column_count() {
+            return Ok(Payload::empty());
+        }
+        let unreadable = |error: Box<dyn std::error::Error + Send + Sync>| {
+            Error::FromSqlConversionFailure(at, Type::Blob, error)
+        };
+        let text = String::from_utf8(self.next()?).map_err(|error| unreadable(error.into()))?;
+        Payload::from_text(text).map_err(|error| unreadable(error.into()))
+    }
+}

@@ -1,0 +1,131 @@
+//! # Migrations: numbered SQL, applied in order, never edited
+//!
+//! Each is one transaction and leaves its number and checksum behind. A file that was applied and
+//! has changed since is refused: two binaries would mean different tables by the same number.
+
+use rusqlite::{Connection, TransactionBehavior};
+use semel_model::{Digest, Timestamp};
+
+use crate::open::OpenError;
+
+struct Migration {
+    number: u32,
+    sql: &'static str,
+}
+
+const MIGRATIONS: &[Migration] =
+    &[Migration { number: 1, sql: include_str!("../migrations/0001_begin.sql") }];
+
+const TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (
+    number INTEGER NOT NULL PRIMARY KEY, checksum BLOB NOT NULL, at INTEGER NOT NULL
+) STRICT";
+
+/// Brings the tables to what this binary knows.
+pub(crate) fn run(connection: &mut Connection, now: Timestamp) -> Result<(), OpenError> {
+    run_all(connection, MIGRATIONS, now)
+}
+
+fn run_all(
+    connection: &mut Connection,
+    known: &[Migration],
+    now: Timestamp,
+) -> Result<(), OpenError> {
+    connection.execute_batch(TABLE)?;
+    let applied = applied(connection)?;
+    refuse_newer(&applied, known)?;
+    for migration in known {
+        let checksum = Digest::of(migration.sql.as_bytes());
+        match applied.iter().find(|(number, _)| *number == migration.number) {
+            Some((_, before)) if *before == checksum => {}
+            Some(_) => return Err(OpenError::Changed { number: migration.number }),
+            None => apply(connection, migration, checksum, now)?,
+        }
+    }
+    Ok(())
+}
+
+fn applied(connection: &Connection) -> Result<Vec<(u32, Digest)>, OpenError> {
+    let mut statement =
+        connection.prepare("SELECT number, checksum FROM migrations ORDER BY number")?;
+    let rows =
+        statement.query_map([], |row| Ok((row.get(0)?, Digest::from_bytes(row.get(1)?))))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn refuse_newer(applied: &[(u32, Digest)], known: &[Migration]) -> Result<(), OpenError> {
+    let last_known = known.last().map_or(0, |migration| migration.number);
+    match applied.last() {
+        Some((found, _)) if *found > last_known => {
+            Err(OpenError::Newer { found: *found, known: last_known })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn apply(
+    connection: &mut Connection,
+    migration: &Migration,
+    checksum: Digest,
+    now: Timestamp,
+) -> Result<(), OpenError> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    transaction.execute_batch(migration.sql)?;
+    transaction.execute(
+        "INSERT INTO migrations (number, checksum, at) VALUES (?1, ?2, ?3)",
+        (migration.number, checksum.as_bytes(), now.ms()),
+    )?;
+    Ok(transaction.commit()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIRST: Migration = Migration { number: 1, sql: "CREATE TABLE a (x INTEGER)" };
+    const SECOND: Migration = Migration { number: 2, sql: "CREATE TABLE b (x INTEGER)" };
+
+    fn run_on(connection: &mut Connection, known: &[Migration]) -> Result<(), OpenError> {
+        run_all(connection, known, Timestamp::from_ms(7))
+    }
+
+    #[test]
+    fn migrations_are_numbered_from_one_without_gaps() {
+        let numbers: Vec<u32> = MIGRATIONS.iter().map(|migration| migration.number).collect();
+        assert_eq!(numbers, (1..=u32::try_from(MIGRATIONS.len()).unwrap()).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn each_migration_is_applied_once() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        run_on(&mut connection, &[FIRST]).unwrap();
+        run_on(&mut connection, &[FIRST, SECOND]).unwrap();
+        run_on(&mut connection, &[FIRST, SECOND]).unwrap();
+        assert_eq!(applied(&connection).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn a_migration_that_changed_after_it_was_applied_is_refused() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        run_on(&mut connection, &[FIRST]).unwrap();
+        let edited = Migration { number: 1, sql: "CREATE TABLE a (y INTEGER)" };
+        let refused = run_on(&mut connection, &[edited]).unwrap_err();
+        assert!(matches!(refused, OpenError::Changed { number: 1 }), "{refused}");
+    }
+
+    #[test]
+    fn tables_newer_than_this_binary_are_refused() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        run_on(&mut connection, &[FIRST, SECOND]).unwrap();
+        let refused = run_on(&mut connection, &[FIRST]).unwrap_err();
+        assert!(matches!(refused, OpenError::Newer { found: 2, known: 1 }), "{refused}");
+    }
+
+    #[test]
+    fn a_migration_that_fails_leaves_nothing_behind() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        let broken = Migration { number: 1, sql: "CREATE TABLE a (x INTEGER); CREATE TABLE a (x)" };
+        run_on(&mut connection, &[broken]).unwrap_err();
+        assert!(applied(&connection).unwrap().is_empty());
+        run_on(&mut connection, &[FIRST]).unwrap();
+    }
+}

@@ -1,0 +1,212 @@
+//! # Opening: one process per directory, and leases that outlive the silence
+//!
+//! Takes the lock, brings the tables up to date, goes on from the last time the store has seen,
+//! gives open leases the time we were away (a worker could not renew), and builds the mirror.
+//! Nothing is served before all of that is durable.
+
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rusqlite::Connection;
+use semel_model::{ExecutionId, Timestamp};
+use semel_store::{Clock, Mirror, StoreError};
+
+use crate::checkpoint::{Checkpointer, WAL_PAGES};
+use crate::columns::{self, delivery_columns_small};
+use crate::readers::Readers;
+use crate::{fault, migrate, write};
+
+const DATABASE: &str = "semel.db";
+const LOCK: &str = "semel.lock";
+const PAGE_BYTES: i64 = 8192;
+const CACHE_KIB: i64 = 32 * 1024;
+const STATEMENTS: usize = 64;
+/// The writer waits for nobody but a checkpoint that starts the log again.
+const BUSY_MS: u64 = 10_000;
+
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    #[error(
+        "{} is used by another process; stop that process, or use a directory of its own for this one",
+        .directory.display()
+    )]
+    Held { directory: PathBuf },
+    #[error(
+        "the data has schema {found} and this binary knows {known}; \
+         start the newer release that wrote it, or restore a backup made by this one"
+    )]
+    Newer { found: u32, known: u32 },
+    #[error(
+        "migration {number} is not the one that was applied to this data; \
+         start a released binary, migrations are never edited"
+    )]
+    Changed { number: u32 },
+    #[error("{} cannot be used as a data directory; check that it may be written", .directory.display())]
+    Directory { directory: PathBuf, source: std::io::Error },
+    #[error("the database could not be opened")]
+    Database(#[from] rusqlite::Error),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// An open directory. Dropped in this order: the writer's connection is the last to close, which
+/// copies the log into the file, and only then is the directory free for another process.
+pub(crate) struct Opened {
+    pub(crate) checkpointer: Checkpointer,
+    pub(crate) readers: Readers,
+    pub(crate) connection: Connection,
+    pub(crate) mirror: Mirror,
+    pub(crate) documents_generation: u64,
+    pub(crate) lock: File,
+}
+
+pub(crate) fn open(directory: &Path, clock: &Arc<Clock>) -> Result<Opened, OpenError> {
+    let lock = lock(directory)?;
+    let file = directory.join(DATABASE);
+    let mut connection = connect(&file)?;
+    migrate::run(&mut connection, clock.now())?;
+    credit_downtime(&connection, clock)?;
+    let mirror = mirror(&connection)?;
+    let documents_generation = connection.query_row(
+        "SELECT value FROM meta WHERE name = 'documents_generation'",
+        [],
+        |row| row.get(0),
+    )?;
+    let readers = Readers::open(&file)?;
+    let checkpointer = Checkpointer::start(&file, &mut connection, WAL_PAGES)?;
+    Ok(Opened { checkpointer, readers, connection, mirror, documents_generation, lock })
+}
+
+fn lock(directory: &Path) -> Result<File, OpenError> {
+    let unusable = |source| OpenError::Directory { directory: directory.to_owned(), source };
+    if !directory.is_dir() {
+        std::fs::create_dir_all(directory).map_err(unusable)?;
+        sync_parent(directory).map_err(unusable)?;
+    }
+    let options = File::options().create(true).truncate(false).write(true).to_owned();
+    let lock = options.open(directory.join(LOCK)).map_err(unusable)?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(TryLockError::WouldBlock) => Err(OpenError::Held { directory: directory.to_owned() }),
+        Err(TryLockError::Error(source)) => Err(unusable(source)),
+    }
+}
+
+/// A directory whose name is not on disk yet would take everything committed into it along.
+fn sync_parent(directory: &Path) -> std::io::Result<()> {
+    let absolute = std::path::absolute(directory)?;
+    match absolute.parent() {
+        Some(parent) if cfg!(unix) => File::open(parent)?.sync_all(),
+        _ => Ok(()),
+    }
+}
+
+fn connect(file: &Path) -> rusqlite::Result<Connection> {
+    let connection = Connection::open(file)?;
+    connection.busy_timeout(Duration::from_millis(BUSY_MS))?;
+    connection.pragma_update(None, "page_size", PAGE_BYTES)?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "fullfsync", "ON")?;
+    connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+    connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    connection.pragma_update(None, "foreign_keys", "OFF")?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    Ok(connection)
+}
+
+fn credit_downtime(connection: &Connection, clock: &Clock) -> Result<(), OpenError> {
+    let last: Option<i64> =
+        connection.query_row("SELECT max(at) FROM lanes", [], |row| row.get(0))?;
+    let Some(last) = last.map(Timestamp::from_ms) else { return Ok(()) };
+    clock.not_before(last);
+    let now = clock.now();
+    let downtime_ms = now.since_ms(last);
+    write::transact(connection, || {
+        let credit = "UPDATE deliveries SET lease_until = min(lease_until, ?1 - ?2) + ?2 \
+                      WHERE lease_until IS NOT NULL";
+        connection.execute(credit, (i64::MAX, downtime_ms)).map_err(fault::of)?;
+        // Else a second start before the first round would credit the same time again.
+        connection.execute("UPDATE lanes SET at = ?1", [now.ms()]).map_err(fault::of)?;
+        Ok(())
+    })?;
+    Ok(())
+}
+
+fn mirror(connection: &Connection) -> Result<Mirror, StoreError> {
+    let mut mirror = Mirror::default();
+    let deliveries = concat!("SELECT ", delivery_columns_small!(), " FROM deliveries");
+    let mut statement = connection.prepare(deliveries).map_err(fault::of)?;
+    let mut rows = statement.query([]).map_err(fault::of)?;
+    while let Some(row) = rows.next().map_err(fault::of)? {
+        let delivery = columns::delivery(row)
+            .map_err(|error| fault::in_row(error, || "a row of deliveries".to_owned()))?;
+        mirror.insert(&delivery);
+    }
+    let wakes = "SELECT id, wake_at FROM executions WHERE wake_at IS NOT NULL";
+    let mut statement = connection.prepare(wakes).map_err(fault::of)?;
+    let wakes = statement.query_map([], |row| {
+        Ok((ExecutionId::from_bytes(row.get(0)?), Timestamp::from_ms(row.get(1)?)))
+    });
+    for wake in wakes.map_err(fault::of)? {
+        let (id, at) =
+            wake.map_err(|error| fault::in_row(error, || "a row of executions".to_owned()))?;
+        mirror.set_wake(id, Some(at));
+    }
+    Ok(mirror)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SqliteStore;
+
+    fn clock() -> Arc<Clock> {
+        Arc::new(Clock::manual(Timestamp::from_ms(1_000)))
+    }
+
+    #[test]
+    fn a_directory_in_use_is_refused_until_it_is_free() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(directory.path(), clock()).unwrap();
+        let refused = SqliteStore::open(directory.path(), clock()).err().unwrap();
+        assert!(matches!(refused, OpenError::Held { .. }), "{refused}");
+        assert!(refused.to_string().contains("used by another process"), "{refused}");
+        drop(store);
+        SqliteStore::open(directory.path(), clock()).unwrap();
+    }
+
+    #[test]
+    fn a_missing_directory_is_made_and_left_without_a_log() {
+        let parent = tempfile::tempdir().unwrap();
+        let directory = parent.path().join("a").join("b");
+        let store = SqliteStore::open(&directory, clock()).unwrap();
+        assert!(directory.join("semel.db-wal").exists());
+        drop(store);
+        assert!(directory.join("semel.db").exists());
+        assert!(!directory.join("semel.db-wal").exists(), "a clean close copies the log");
+    }
+
+    #[test]
+    fn a_path_that_is_a_file_is_refused_by_name() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("file");
+        std::fs::write(&path, "").unwrap();
+        let refused = SqliteStore::open(&path, clock()).err().unwrap();
+        assert!(refused.to_string().contains("file cannot be used"), "{refused}");
+    }
+
+    #[test]
+    fn data_of_a_newer_release_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        drop(SqliteStore::open(directory.path(), clock()).unwrap());
+        let connection = Connection::open(directory.path().join(DATABASE)).unwrap();
+        connection.execute("INSERT INTO migrations VALUES (999, zeroblob(32), 0)", []).unwrap();
+        drop(connection);
+        let refused = SqliteStore::open(directory.path(), clock()).err().unwrap();
+        assert!(matches!(refused, OpenError::Newer { found: 999, .. }), "{refused}");
+    }
+}

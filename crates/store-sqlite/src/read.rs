@@ -1,0 +1,222 @@
+//! # Reads: committed data, on connections of their own
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Row};
+use semel_engine::{Delivery, Head, Record, RecordKey};
+use semel_model::{Digest, ExecutionId};
+use semel_store::{Clock, DocumentKey, Kind, Loaded, Place, Store, StoreError, Writer};
+
+use crate::columns::{self, delivery_columns, head_columns};
+use crate::lane::{Core, SqliteWriter};
+use crate::open::{self, OpenError};
+use crate::readers::{Readers, at_once};
+use crate::{checkpoint, fault};
+
+const HEAD: &str = concat!("SELECT ", head_columns!(), " FROM executions WHERE id = ?1");
+const DELIVERY: &str =
+    concat!("SELECT ", delivery_columns!(), " FROM deliveries WHERE execution = ?1 AND task = ?2");
+const DELIVERIES: &str = concat!(
+    "SELECT ",
+    delivery_columns!(),
+    " FROM deliveries WHERE execution = ?1 ORDER BY task"
+);
+const ENTRIES: &str =
+    "SELECT entry FROM journal WHERE execution = ?1 AND seq > ?2 ORDER BY seq";
+const RECORD: &str =
+    "SELECT run, live, version, created_at FROM records WHERE scope = ?1 AND key = ?2";
+const PINNED: &str = "SELECT body FROM pinned WHERE digest = ?1";
+const DOCUMENT: &str =
+    "SELECT body FROM documents WHERE kind = ?1 AND name = ?2 AND version = ?3";
+const DOCUMENTS: &str =
+    "SELECT name, version, body FROM documents WHERE kind = ?1 ORDER BY name, version";
+const DOCUMENTS_OF: &str =
+    "SELECT name, version, body FROM documents WHERE kind = ?1 AND name = ?2 ORDER BY version";
+
+/// A directory with one database in it, held by this process.
+pub struct SqliteStore {
+    shared: Arc<Shared>,
+}
+
+/// Fields close in this order; see [`open::Opened`].
+pub(crate) struct Shared {
+    _checkpointer: checkpoint::Checkpointer,
+    readers: Readers,
+    pub(crate) core: Mutex<Core>,
+    pub(crate) documents_generation: AtomicU64,
+    pub(crate) clock: Arc<Clock>,
+    _lock: std::fs::File,
+}
+
+impl SqliteStore {
+    /// Opens `directory`, making it if it is missing, and holds it until the store and its writers
+    /// are dropped.
+    pub fn open(directory: &Path, clock: Arc<Clock>) -> Result<Self, OpenError> {
+        let opened = open::open(directory, &clock)?;
+        let shared = Shared {
+            _checkpointer: opened.checkpointer,
+            readers: opened.readers,
+            core: Mutex::new(Core::new(opened.connection, opened.mirror)),
+            documents_generation: AtomicU64::new(opened.documents_generation),
+            clock,
+            _lock: opened.lock,
+        };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+}
+
+impl Store for SqliteStore {
+    fn writer(&self, lane: u16) -> Result<Box<dyn Writer>, StoreError> {
+        Ok(Box::new(SqliteWriter::new(Arc::clone(&self.shared), lane)?))
+    }
+
+    fn clock(&self) -> &Arc<Clock> {
+        &self.shared.clock
+    }
+
+    fn load(&self, id: ExecutionId, after_seq: u64) -> Result<Option<Loaded>, StoreError> {
+        self.shared.readers.with(|connection| {
+            at_once(connection, || {
+                let Some(head) = head(connection, id)? else { return Ok(None) };
+                let entries = entries(connection, id, after_seq)?;
+                Ok(Some(Loaded { head, entries, deliveries: deliveries(connection, id)? }))
+            })
+        })
+    }
+
+    fn head(&self, id: ExecutionId) -> Result<Option<Head>, StoreError> {
+        self.shared.readers.with(|connection| head(connection, id))
+    }
+
+    fn delivery(&self, place: Place) -> Result<Option<Delivery>, StoreError> {
+        self.shared.readers.with(|connection| delivery(connection, place))
+    }
+
+    fn record(&self, key: &RecordKey) -> Result<Option<Record>, StoreError> {
+        self.shared.readers.with(|connection| record(connection, key))
+    }
+
+    fn pinned(&self, digest: Digest) -> Result<Option<Vec<u8>>, StoreError> {
+        self.shared.readers.with(|connection| {
+            let name = || format!("pinned definition {digest}");
+            one(connection, PINNED, [digest.as_bytes()], |row| row.get(0), name)
+        })
+    }
+
+    fn document(&self, key: &DocumentKey) -> Result<Option<Vec<u8>>, StoreError> {
+        self.shared.readers.with(|connection| document(connection, key))
+    }
+
+    fn documents(
+        &self,
+        kind: Kind,
+        name: Option<&str>,
+    ) -> Result<Vec<(DocumentKey, Vec<u8>)>, StoreError> {
+        self.shared.readers.with(|connection| {
+            let read = |row: &Row<'_>| {
+                let key = DocumentKey { kind, name: row.get(0)?, version: row.get(1)? };
+                Ok((key, row.get(2)?))
+            };
+            let row = || format!("a {} document", kind.as_str());
+            match name {
+                Some(name) => all(connection, DOCUMENTS_OF, (kind.as_str(), name), read, row),
+                None => all(connection, DOCUMENTS, [kind.as_str()], read, row),
+            }
+        })
+    }
+
+    fn documents_generation(&self) -> Result<u64, StoreError> {
+        Ok(self.shared.documents_generation.load(Ordering::Acquire))
+    }
+
+    fn fence_floor(&self) -> Result<u64, StoreError> {
+        const FENCE: &str = "SELECT max(fence) FROM lanes";
+        self.shared.readers.with(|connection| {
+            let row = || "the fences of the lanes".to_owned();
+            let fence: Option<Option<u64>> =
+                one(connection, FENCE, [], |row| row.get(0), row)?;
+            Ok(fence.flatten().unwrap_or(0))
+        })
+    }
+}
+
+pub(crate) fn head(connection: &Connection, id: ExecutionId) -> Result<Option<Head>, StoreError> {
+    one(connection, HEAD, [id.as_bytes()], columns::head, || format!("head of execution {id}"))
+}
+
+pub(crate) fn delivery(
+    connection: &Connection,
+    place: Place,
+) -> Result<Option<Delivery>, StoreError> {
+    let Place { execution, task } = place;
+    let name = || format!("delivery {task} of execution {execution}");
+    let key = (execution.as_bytes(), task.as_bytes());
+    one(connection, DELIVERY, key, columns::delivery, name)
+}
+
+pub(crate) fn deliveries(
+    connection: &Connection,
+    id: ExecutionId,
+) -> Result<Vec<Delivery>, StoreError> {
+    let name = || format!("a delivery of execution {id}");
+    all(connection, DELIVERIES, [id.as_bytes()], columns::delivery, name)
+}
+
+fn entries(
+    connection: &Connection,
+    id: ExecutionId,
+    after_seq: u64,
+) -> Result<Vec<Vec<u8>>, StoreError> {
+    let after = i64::try_from(after_seq).unwrap_or(i64::MAX);
+    let name = || format!("a journal entry of execution {id}");
+    all(connection, ENTRIES, (id.as_bytes(), after), |row| row.get(0), name)
+}
+
+pub(crate) fn record(
+    connection: &Connection,
+    key: &RecordKey,
+) -> Result<Option<Record>, StoreError> {
+    let name = || format!("record {} of {}", key.key, key.scope);
+    one(connection, RECORD, (&key.scope, &key.key), columns::record, name)
+}
+
+pub(crate) fn document(
+    connection: &Connection,
+    key: &DocumentKey,
+) -> Result<Option<Vec<u8>>, StoreError> {
+    let kind = key.kind.as_str();
+    let name = || format!("{kind} document {} version {}", key.name, key.version);
+    one(connection, DOCUMENT, (kind, &key.name, key.version), |row| row.get(0), name)
+}
+
+pub(crate) fn one<T>(
+    connection: &Connection,
+    sql: &str,
+    key: impl Params,
+    read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    name: impl FnOnce() -> String,
+) -> Result<Option<T>, StoreError> {
+    let found = cached(connection, sql)?.query_row(key, read).optional();
+    found.map_err(|error| fault::in_row(error, name))
+}
+
+fn all<T>(
+    connection: &Connection,
+    sql: &str,
+    key: impl Params,
+    read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    name: impl FnOnce() -> String,
+) -> Result<Vec<T>, StoreError> {
+    let mut statement = cached(connection, sql)?;
+    let found = statement.query_map(key, read).and_then(Iterator::collect);
+    found.map_err(|error| fault::in_row(error, name))
+}
+
+pub(crate) fn cached<'a>(
+    connection: &'a Connection,
+    sql: &str,
+) -> Result<CachedStatement<'a>, StoreError> {
+    connection.prepare_cached(sql).map_err(fault::of)
+}

@@ -1,0 +1,264 @@
+//! # Writing: a round as one transaction
+//!
+//! Each row once, by cached statements, and of a row the round has seen only what changed: most
+//! rounds move the end of a journal and hand out tasks, and need touch nothing else.
+
+use std::collections::BTreeMap;
+
+use rusqlite::Connection;
+use semel_engine::{Delivery, Head, Record, RecordKey, Window};
+use semel_model::ExecutionId;
+use semel_store::{DocumentKey, Place, Stamp, StoreError, Writes};
+
+use crate::columns::{self, delivery_columns, head_columns};
+use crate::fault;
+use crate::hold::Seen;
+use crate::read::cached;
+
+const APPEND: &str = "INSERT INTO journal (execution, seq, entry) VALUES (?1, ?2, ?3)";
+const PUT_HEAD: &str = concat!(
+    "INSERT OR REPLACE INTO executions (",
+    head_columns!(),
+    ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)"
+);
+const MOVE_HEAD: &str =
+    "UPDATE executions SET seq = ?2, digest = ?3, updated_at = ?4 WHERE id = ?1";
+const PUT_DELIVERY: &str = concat!(
+    "INSERT OR REPLACE INTO deliveries (",
+    delivery_columns!(),
+    ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, \
+     ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27)"
+);
+const HAND_OUT: &str = "UPDATE deliveries SET fence = ?3, leased = ?4, worker = ?5, \
+     lease_until = ?6, run_until = ?7, poll_until = ?8, started_at = ?9, updated_at = ?10, \
+     polls = ?11, token = ?12, armed = ?13 WHERE execution = ?1 AND task = ?2";
+const DROP_DELIVERY: &str = "DELETE FROM deliveries WHERE execution = ?1 AND task = ?2";
+const PUT_RECORD: &str = "INSERT OR REPLACE INTO records \
+     (scope, key, run, live, version, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+const DROP_RECORD: &str = "DELETE FROM records WHERE scope = ?1 AND key = ?2";
+const PUT_LIMIT: &str = "INSERT OR REPLACE INTO limits (task_type, window) VALUES (?1, ?2)";
+const PIN: &str =
+    "INSERT INTO pinned (digest, body) VALUES (?1, ?2) ON CONFLICT (digest) DO NOTHING";
+const PUT_DOCUMENT: &str =
+    "INSERT OR REPLACE INTO documents (kind, name, version, body) VALUES (?1, ?2, ?3, ?4)";
+const DROP_DOCUMENT: &str =
+    "DELETE FROM documents WHERE kind = ?1 AND name = ?2 AND version = ?3";
+const NEXT_GENERATION: &str =
+    "UPDATE meta SET value = value + 1 WHERE name = 'documents_generation'";
+const STAMP: &str = "INSERT INTO lanes (lane, round, at, fence) VALUES (?1, ?2, ?3, ?4) \
+     ON CONFLICT (lane) DO UPDATE SET round = excluded.round, at = max(at, excluded.at), \
+     fence = max(fence, excluded.fence)";
+
+pub(crate) fn round(
+    connection: &Connection,
+    writes: &Writes,
+    seen: &Seen,
+) -> Result<(), StoreError> {
+    transact(connection, || {
+        entries(connection, &writes.entries)?;
+        heads(connection, &writes.heads, seen)?;
+        deliveries(connection, &writes.deliveries, seen)?;
+        records(connection, &writes.records)?;
+        limits(connection, &writes.limits)?;
+        for (digest, body) in &writes.pinned {
+            cached(connection, PIN)?.execute((digest.as_bytes(), body)).map_err(fault::of)?;
+        }
+        documents(connection, &writes.documents)?;
+        stamp(connection, writes.stamp)
+    })
+}
+
+/// Durable when it returns `Ok`; rolled back unless it returns `Unknown`.
+pub(crate) fn transact(
+    connection: &Connection,
+    write: impl FnOnce() -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    cached(connection, "BEGIN IMMEDIATE")?.execute([]).map_err(fault::of)?;
+    let done = write().and_then(|()| {
+        let commit = connection.prepare_cached("COMMIT").and_then(|mut sql| sql.execute([]));
+        commit.map(|_| ()).map_err(fault::in_commit)
+    });
+    // SQLite has often rolled back by itself by now.
+    if done.is_err()
+        && !connection.is_autocommit()
+        && let Err(error) = connection.execute_batch("ROLLBACK")
+    {
+        tracing::error!(%error, "a round could not be rolled back");
+    }
+    done
+}
+
+fn entries(
+    connection: &Connection,
+    entries: &[(ExecutionId, u64, Vec<u8>)],
+) -> Result<(), StoreError> {
+    let mut append = cached(connection, APPEND)?;
+    for (id, seq, entry) in entries {
+        append.execute((id.as_bytes(), *seq, entry)).map_err(|error| {
+            match fault::is_taken(&error) {
+                true => StoreError::Corrupt(format!("entry {seq} of execution {id} exists")),
+                false => fault::of(error),
+            }
+        })?;
+    }
+    Ok(())
+}
+
+fn heads(
+    connection: &Connection,
+    heads: &BTreeMap<ExecutionId, Head>,
+    seen: &Seen,
+) -> Result<(), StoreError> {
+    for (id, head) in heads {
+        let wrote = match seen.heads.get(id) {
+            Some(before) if only_moved(before, head) => {
+                let (link, at) = (head.link, head.updated_at.ms());
+                let row = (id.as_bytes(), link.seq, link.digest.as_bytes(), at);
+                cached(connection, MOVE_HEAD)?.execute(row)
+            }
+            _ => columns::write_head(&mut cached(connection, PUT_HEAD)?, head),
+        };
+        wrote.map_err(fault::of)?;
+    }
+    Ok(())
+}
+
+/// The journal is longer and nothing else is different.
+fn only_moved(before: &Head, after: &Head) -> bool {
+    let Head {
+        id,
+        link: _,
+        wake_at,
+        status,
+        parked,
+        name,
+        version,
+        correlation_id,
+        idempotency_key,
+        principal,
+        started_at,
+        updated_at: _,
+        ended_at,
+    } = before;
+    *id == after.id
+        && *wake_at == after.wake_at
+        && *status == after.status
+        && *parked == after.parked
+        && *name == after.name
+        && *version == after.version
+        && *correlation_id == after.correlation_id
+        && *idempotency_key == after.idempotency_key
+        && *principal == after.principal
+        && *started_at == after.started_at
+        && *ended_at == after.ended_at
+}
+
+fn deliveries(
+    connection: &Connection,
+    deliveries: &BTreeMap<Place, Option<Delivery>>,
+    seen: &Seen,
+) -> Result<(), StoreError> {
+    for (place, delivery) in deliveries {
+        let wrote = match (seen.deliveries.get(place), delivery) {
+            (_, None) => {
+                let key = (place.execution.as_bytes(), place.task.as_bytes());
+                cached(connection, DROP_DELIVERY)?.execute(key)
+            }
+            (Some(before), Some(after)) if only_handed_out(before, after) => {
+                let mut hand_out = cached(connection, HAND_OUT)?;
+                columns::write_hand_out(&mut hand_out, *place, &after.hand_out)
+            }
+            (_, Some(row)) => columns::write_delivery(&mut cached(connection, PUT_DELIVERY)?, row),
+        };
+        wrote.map_err(fault::of)?;
+    }
+    Ok(())
+}
+
+/// Nothing but the hand-out is different.
+fn only_handed_out(before: &Delivery, after: &Delivery) -> bool {
+    let Delivery {
+        task,
+        execution,
+        queue,
+        priority,
+        ready_at,
+        seq,
+        reference,
+        attempt,
+        scheduled_at,
+        definition,
+        correlation_id,
+        replaces,
+        reason,
+        input,
+        output,
+        hand_out: _,
+    } = before;
+    *task == after.task
+        && *execution == after.execution
+        && *queue == after.queue
+        && *priority == after.priority
+        && *ready_at == after.ready_at
+        && *seq == after.seq
+        && *reference == after.reference
+        && *attempt == after.attempt
+        && *scheduled_at == after.scheduled_at
+        && *definition == after.definition
+        && *correlation_id == after.correlation_id
+        && *replaces == after.replaces
+        && *reason == after.reason
+        && *input == after.input
+        && *output == after.output
+}
+
+fn records(
+    connection: &Connection,
+    records: &BTreeMap<RecordKey, Option<Record>>,
+) -> Result<(), StoreError> {
+    for (RecordKey { scope, key }, record) in records {
+        let wrote = match record {
+            Some(Record { run, live, version, created_at }) => {
+                let row = (scope, key, run.as_bytes(), live, version, created_at.ms());
+                cached(connection, PUT_RECORD)?.execute(row)
+            }
+            None => cached(connection, DROP_RECORD)?.execute((scope, key)),
+        };
+        wrote.map_err(fault::of)?;
+    }
+    Ok(())
+}
+
+fn limits(connection: &Connection, limits: &BTreeMap<String, Window>) -> Result<(), StoreError> {
+    for (task_type, window) in limits {
+        let bytes = serde_json::to_vec(window).expect("a window is plain numbers");
+        cached(connection, PUT_LIMIT)?.execute((task_type, bytes)).map_err(fault::of)?;
+    }
+    Ok(())
+}
+
+fn documents(
+    connection: &Connection,
+    documents: &BTreeMap<DocumentKey, Option<Vec<u8>>>,
+) -> Result<(), StoreError> {
+    if documents.is_empty() {
+        return Ok(());
+    }
+    for (DocumentKey { kind, name, version }, body) in documents {
+        let wrote = match body {
+            Some(body) => {
+                cached(connection, PUT_DOCUMENT)?.execute((kind.as_str(), name, version, body))
+            }
+            None => cached(connection, DROP_DOCUMENT)?.execute((kind.as_str(), name, version)),
+        };
+        wrote.map_err(fault::of)?;
+    }
+    cached(connection, NEXT_GENERATION)?.execute([]).map_err(fault::of)?;
+    Ok(())
+}
+
+fn stamp(connection: &Connection, stamp: Stamp) -> Result<(), StoreError> {
+    let Stamp { lane, round, at, fence } = stamp;
+    cached(connection, STAMP)?.execute((lane, round, at.ms(), fence)).map_err(fault::of)?;
+    Ok(())
+}

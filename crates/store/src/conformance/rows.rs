@@ -1,0 +1,193 @@
+//! # Rows: what is read is what was written
+//!
+//! With every optional field set and unset, and each way round: a store that writes only what
+//! changed in a row must notice all that changed.
+
+use semel_engine::{Delivery, HandOut, Head, Link, RecordKey, Window};
+use semel_model::{Digest, WorkflowStatus};
+
+use super::samples::{self, BEGIN, UNICODE, execution, place};
+use super::{Desk, Fixture};
+use crate::{LimitRow, Row, Touches, Writes};
+
+pub fn a_head_is_read_as_it_was_written(fixture: &mut dyn Fixture) {
+    let mut desk = Desk::new(fixture);
+    let (bare, full) = (samples::head(1), samples::full_head(1));
+    let moved = Head {
+        link: Link { seq: 2, digest: Digest::of(b"moved") },
+        updated_at: BEGIN,
+        ..bare.clone()
+    };
+    let woken = Head { wake_at: Some(BEGIN), ..moved.clone() };
+    let ended = Head { ended_at: BEGIN, status: WorkflowStatus::Failed, ..full.clone() };
+    for head in [bare.clone(), moved, woken, full, ended, bare] {
+        for is_held in [true, false] {
+            if is_held {
+                desk.hold(&touch_head());
+            }
+            desk.commit(samples::put_heads([head.clone()]));
+            assert_eq!(desk.store().head(head.id).expect("readable"), Some(head.clone()));
+            assert_eq!(desk.look(&touch_head()).heads[&head.id], Some(head.clone()));
+        }
+        desk.crash();
+        assert_eq!(desk.store().head(head.id).expect("readable"), Some(head));
+    }
+}
+
+pub fn a_head_is_read_as_it_was_written_in_every_status(fixture: &mut dyn Fixture) {
+    let mut desk = Desk::new(fixture);
+    for status in WorkflowStatus::ALL {
+        let head = Head { status: *status, ..samples::head(1) };
+        desk.commit(samples::put_heads([head.clone()]));
+        assert_eq!(desk.look(&touch_head()).heads[&head.id], Some(head));
+    }
+}
+
+fn touch_head() -> Touches {
+    Touches { heads: [execution(1)].into(), ..Touches::default() }
+}
+
+pub fn a_delivery_is_read_as_it_was_written(fixture: &mut dyn Fixture) {
+    let mut desk = Desk::new(fixture);
+    let at = place(1, 2);
+    let touches = Touches { deliveries: [at].into(), ..Touches::default() };
+    desk.commit(samples::put_heads([samples::head(1)]));
+    for row in deliveries() {
+        for is_held in [true, false] {
+            if is_held {
+                desk.hold(&touches);
+            }
+            desk.commit(samples::put_deliveries([row.clone()]));
+            assert_eq!(desk.store().delivery(at).expect("readable"), Some(row.clone()));
+            assert_eq!(desk.look(&touches).deliveries[&at], Some(row.clone()));
+            let loaded = desk.store().load(at.execution, 0).expect("readable").expect("present");
+            assert_eq!(loaded.deliveries, [row.clone()]);
+        }
+        desk.crash();
+        assert_eq!(desk.store().delivery(at).expect("readable"), Some(row));
+    }
+}
+
+/// Each differs from the one before in one way.
+fn deliveries() -> Vec<Delivery> {
+    let (bare, full) = (samples::delivery(1, 2), samples::full_delivery(1, 2));
+    let bare_but_handed_out = Delivery { hand_out: full.hand_out.clone(), ..bare.clone() };
+    let full_but_waiting = Delivery { hand_out: HandOut::default(), ..full.clone() };
+    let other_worker = HandOut { worker: Some(String::new()), ..full.hand_out.clone() };
+    let other_output = samples::payload(r#""only the output""#);
+    vec![
+        bare.clone(),
+        bare_but_handed_out,
+        full.clone(),
+        Delivery { hand_out: other_worker, ..full.clone() },
+        Delivery { output: other_output, ..full.clone() },
+        full_but_waiting,
+        Delivery { reason: None, ..full },
+        bare,
+    ]
+}
+
+pub fn a_record_is_read_as_it_was_written(fixture: &mut dyn Fixture) {
+    let mut desk = Desk::new(fixture);
+    let key = RecordKey::start(UNICODE, UNICODE);
+    let touches = Touches { records: [key.clone()].into(), ..Touches::default() };
+    for live in [true, false] {
+        let record = semel_engine::Record { live, ..samples::record(1) };
+        let records = [(key.clone(), Some(record.clone()))].into();
+        desk.commit(Writes { records, ..Writes::default() });
+        assert_eq!(desk.store().record(&key).expect("readable"), Some(record.clone()));
+        desk.crash();
+        assert_eq!(desk.look(&touches).records[&key], Some(record));
+    }
+}
+
+pub fn record_keys_are_compared_byte_for_byte(fixture: &mut dyn Fixture) {
+    let mut desk = Desk::new(fixture);
+    let names = ["a", "A", " a", "a ", "", "a%", "\u{e9}", "e\u{301}", "0", "00"];
+    let key = |name: &str| RecordKey { scope: "s".to_owned(), key: name.to_owned() };
+    let records = (1..).zip(names).map(|(run, name)| (key(name), Some(samples::record(run))));
+    let records = records.chain([(key("s"), Some(samples::record(99)))]).collect();
+    desk.commit(Writes { records, ..Writes::default() });
+    for (run, name) in (1..).zip(names) {
+        let found = desk.store().record(&key(name)).expect("readable");
+        assert_eq!(found, Some(samples::record(run)), "{name:?}");
+    }
+    let swapped = RecordKey { scope: "a".to_owned(), key: "s".to_owned() };
+    assert_eq!(desk.store().record(&swapped).expect("readable"), None);
+}
+
+pub fn a_limit_is_read_as_it_was_written(fixture: &mut dyn Fixture) {
+    let mut desk = Desk::new(fixture);
+    let touches = Touches { limits: [UNICODE.to_owned()].into(), ..Touches::default() };
+    assert_eq!(desk.look(&touches).limits[UNICODE], LimitRow::default());
+    for window in [samples::window(), Window::default(), samples::window()] {
+        let limits = [(UNICODE.to_owned(), window.clone())].into();
+        desk.commit(Writes { limits, ..Writes::default() });
+        assert_eq!(desk.look(&touches).limits[UNICODE].window, window);
+        desk.crash();
+        assert_eq!(desk.look(&touches).limits[UNICODE].window, window);
+    }
+}
+
+pub fn a_deleted_row_is_gone(fixture: &mut dyn Fixture) {
+    let mut desk = Desk::new(fixture);
+    let key = RecordKey::start("w", "k");
+    let (gone, kept) = (place(1, 1), place(1, 2));
+    let records = [(key.clone(), Some(samples::record(1)))].into();
+    let rows = [samples::delivery(1, 1), samples::delivery(1, 2)];
+    desk.commit(Writes { records, ..samples::put_deliveries(rows) });
+    let records = [(key.clone(), None)].into();
+    desk.commit(Writes { records, ..samples::drop_deliveries([gone, place(9, 9)]) });
+    for _ in 0..2 {
+        assert_eq!(desk.store().record(&key).expect("readable"), None);
+        assert_eq!(desk.store().delivery(gone).expect("readable"), None);
+        assert!(desk.store().delivery(kept).expect("readable").is_some());
+        desk.crash();
+    }
+}
+
+pub fn a_large_payload_is_read_as_it_was_written(fixture: &mut dyn Fixture) {
+    let mut desk = Desk::new(fixture);
+    let at = place(1, 1);
+    let large = samples::payload(&format!("\"{}\"", "é".repeat(1 << 19)));
+    let row = Delivery { input: large.clone(), output: large, ..samples::delivery(1, 1) };
+    let taken = samples::leased(row.clone(), BEGIN);
+    let touches = Touches { deliveries: [at].into(), ..Touches::default() };
+    for row in [row, taken, samples::delivery(1, 1)] {
+        desk.hold(&touches);
+        desk.commit(samples::put_deliveries([row.clone()]));
+        desk.crash();
+        assert!(desk.store().delivery(at).expect("readable") == Some(row), "not the same row");
+    }
+}
+
+pub fn every_row_asked_for_is_held_present_or_absent(fixture: &mut dyn Fixture) {
+    let mut desk = Desk::new(fixture);
+    let key = RecordKey::start("w", "k");
+    let document = crate::DocumentKey {
+        kind: crate::Kind::TaskDefinition,
+        name: "d".to_owned(),
+        version: 0,
+    };
+    let row = samples::delivery(1, 2);
+    desk.commit(samples::put_deliveries([row.clone(), samples::delivery(2, 2)]));
+    let touches = Touches {
+        heads: [execution(1)].into(),
+        records: [key.clone()].into(),
+        deliveries: [place(1, 1)].into(),
+        all_deliveries: [execution(1)].into(),
+        wanted: [(samples::queue("nobody"), 1)].into(),
+        tokens: [Digest::of(b"nobody")].into(),
+        documents: [document.clone()].into(),
+        ..Touches::default()
+    };
+    let held = desk.hold(&touches);
+    assert_eq!(held.now, desk.now());
+    assert_eq!(held.heads, [(execution(1), None)].into());
+    assert_eq!(held.records, [(key, None)].into());
+    assert_eq!(held.deliveries, [(place(1, 1), None), (place(1, 2), Some(row))].into());
+    assert_eq!(held.ready, [(samples::queue("nobody"), vec![])].into());
+    assert_eq!(held.by_token, [(Digest::of(b"nobody"), vec![])].into());
+    assert_eq!(held.documents, [(document, None)].into());
+    assert_eq!(held.skipped, std::collections::BTreeSet::<Row>::new());
+}
