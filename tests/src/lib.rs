@@ -1,1 +1,3 @@
 //! # Harnesses shared by the suites in this directory
+
+pub mod process;

@@ -180,7 +180,9 @@ impl Execution {
             }
             task.reason = reason.clone();
             task.accepted = *fingerprint;
-            task.ended_at = page.at;
+            if !task.ended_at.is_set() {
+                task.ended_at = page.at; // A failure absorbed later ended when it failed.
+            }
             task.learn(hand_out);
         });
         let seq = self.expect_task(id).seq;

@@ -3,7 +3,7 @@
 //! Branches on the event; the modules it calls do the arithmetic. Validate first, emit after: a
 //! rejection leaves the execution as it was. A repeated event yields no changes (law 1).
 
-use semel_model::{Payload, TaskId, Timestamp};
+use semel_model::{Payload, TaskId, Timestamp, WorkflowStatus};
 
 use crate::change::Change;
 use crate::event::{Event, Start};
@@ -89,7 +89,10 @@ impl Turn<'_> {
         });
         match self.execution().definition().first().cloned() {
             Some(step) => self.schedule(&step),
-            None => self.complete_execution()?,
+            None => {
+                let reason = Some("No tasks found to be executed".to_owned());
+                self.close_execution(WorkflowStatus::Completed, reason, None)?;
+            }
         }
         Ok(())
     }
@@ -114,7 +117,7 @@ impl Turn<'_> {
         waiting.iter().try_for_each(|task| self.after_close(task.id))
     }
 
-    fn wake(&mut self) -> Result<(), Stop> {
+    pub(crate) fn wake(&mut self) -> Result<(), Stop> {
         for deadline in self.execution().due(self.now()) {
             if self.execution().is_closed() {
                 break;

@@ -195,6 +195,11 @@ impl Execution {
         self.run.reason.as_deref()
     }
 
+    /// The task whose failure ended the run; set by the first such end and never again.
+    pub fn failed_task(&self) -> Option<TaskId> {
+        self.run.failed_task
+    }
+
     pub fn task(&self, id: TaskId) -> Option<&Arc<Task>> {
         self.tasks.get(*self.by_id.get(&id)? as usize - 1)
     }
@@ -250,10 +255,13 @@ impl Execution {
         self.open.iter().filter_map(|seq| self.tasks.get(*seq as usize - 1))
     }
 
-    /// The deadlines that have passed, earliest first.
+    /// The deadlines that have passed: the workflow's own, then the earliest first.
     pub(crate) fn due(&self, now: Timestamp) -> Vec<Deadline> {
         let passed = self.deadlines.iter().take_while(|(at, _)| *at <= now);
-        passed.map(|(_, deadline)| *deadline).filter(|deadline| self.heeds(*deadline)).collect()
+        let passed = passed.map(|(_, deadline)| *deadline);
+        let mut due: Vec<_> = passed.filter(|deadline| self.heeds(*deadline)).collect();
+        due.sort_by_key(|deadline| *deadline != Deadline::Workflow);
+        due
     }
 
     /// When this execution next wants to be woken. A paused one heeds only the workflow timeout.

@@ -15,6 +15,13 @@ use crate::execution::Task;
 use crate::pin::Step;
 use crate::turn::Turn;
 
+/// Expressions inside expressions; one nested deeper is null, before the stack ends.
+const NESTING_MAX: usize = 32;
+
+/// How deep a resolved payload may nest: it must stay readable (JSON is read to 128 levels). A value
+/// that would reach deeper is null.
+const DEPTH_MAX: usize = 120;
+
 /// A payload an expression may look into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Source {
@@ -68,7 +75,7 @@ impl Turn<'_> {
             _ => Map::new(),
         };
         for (key, value) in &wanted {
-            let mut found = self.resolve(value, Some(task));
+            let mut found = self.resolve(value, Some(task), 1);
             if found.is_null() {
                 let fallback = template.and_then(|map| map.get(key));
                 found = fallback.cloned().unwrap_or(Value::Null);
@@ -81,45 +88,53 @@ impl Turn<'_> {
     pub(crate) fn resolve_output(&mut self, parameters: &Map<String, Value>) -> Payload {
         let resolved: Map<_, _> = parameters
             .iter()
-            .map(|(key, value)| (key.clone(), self.resolve(value, None)))
+            .map(|(key, value)| (key.clone(), self.resolve(value, None, 1)))
             .collect();
         Payload::from_value(&Value::Object(resolved))
     }
 
-    fn resolve(&mut self, template: &Value, task: Option<TaskId>) -> Value {
+    /// `depth` is that of the place the value goes to.
+    fn resolve(&mut self, template: &Value, task: Option<TaskId>, depth: usize) -> Value {
         match template {
-            Value::String(text) => self.resolve_text(text, task),
-            Value::Array(items) => items.iter().map(|item| self.resolve(item, task)).collect(),
+            Value::String(text) => {
+                let found = self.resolve_text(text, task, 0);
+                if depth + levels(&found) > DEPTH_MAX { Value::Null } else { found }
+            }
+            Value::Array(items) => {
+                items.iter().map(|item| self.resolve(item, task, depth + 1)).collect()
+            }
             Value::Object(map) => {
-                map.iter().map(|(key, value)| (key.clone(), self.resolve(value, task))).collect()
+                let resolved = |(key, value): (&String, &Value)| {
+                    (key.clone(), self.resolve(value, task, depth + 1))
+                };
+                map.iter().map(resolved).collect()
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => template.clone(),
         }
     }
 
-    fn resolve_text(&mut self, text: &str, task: Option<TaskId>) -> Value {
+    fn resolve_text(&mut self, text: &str, task: Option<TaskId>, nesting: usize) -> Value {
         let parts = split(text);
         if let [Part::Expression(path)] = parts.as_slice() {
-            return self.evaluate(path, task);
+            return self.evaluate(path, task, nesting);
         }
         let mut out = String::with_capacity(text.len());
         for part in parts {
             match part {
                 Part::Text(text) => out.push_str(&text),
-                Part::Expression(path) => match self.evaluate(&path, task) {
-                    Value::String(text) => out.push_str(&text),
-                    other => out.push_str(&other.to_string()),
-                },
+                Part::Expression(path) => {
+                    out.push_str(&plain(self.evaluate(&path, task, nesting)));
+                }
             }
         }
         Value::String(out)
     }
 
-    fn evaluate(&mut self, path: &str, task: Option<TaskId>) -> Value {
-        let path = match self.resolve_text(path, task) {
-            Value::String(text) => text,
-            other => other.to_string(),
-        };
+    fn evaluate(&mut self, path: &str, task: Option<TaskId>, nesting: usize) -> Value {
+        if nesting >= NESTING_MAX {
+            return Value::Null;
+        }
+        let path = plain(self.resolve_text(path, task, nesting + 1));
         let path = path.trim();
         if path.is_empty() {
             return Value::String(String::new());
@@ -284,6 +299,25 @@ fn bracketed(inside: &str) -> Option<(String, &str)> {
     }
     let end = inside.find(']')?;
     Some((inside[..end].trim().to_owned(), &inside[end + 1..]))
+}
+
+/// A value inside text: a string as it is, anything else as JSON.
+fn plain(value: Value) -> String {
+    match value {
+        Value::String(text) => text,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            value.to_string()
+        }
+    }
+}
+
+/// How many maps and lists lie inside each other, at most.
+fn levels(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(levels).max().unwrap_or(0),
+        Value::Object(map) => 1 + map.values().map(levels).max().unwrap_or(0),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
+    }
 }
 
 fn child<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {

@@ -26,7 +26,7 @@ pub(crate) fn judge(task: &Task, held: &HandOut, report: &Report) -> Result<Stan
         return Ok(Standing::Repeated);
     }
     if let Some(fence) = report.fence {
-        return if fence == held.fence {
+        return if fence == held.fence && fence > 0 {
             Ok(Standing::Current)
         } else {
             Err(superseded(fence, held))

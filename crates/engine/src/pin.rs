@@ -28,6 +28,7 @@ pub fn pin(
 #[derive(Debug)]
 pub struct Pinned {
     digest: Digest,
+    text: Vec<u8>,
     definition: Arc<WorkflowDef>,
     steps: Vec<Step>,
     by_reference: BTreeMap<String, usize>,
@@ -36,20 +37,27 @@ pub struct Pinned {
 impl Pinned {
     pub fn new(definition: WorkflowDef) -> Self {
         let text = serde_json::to_vec(&definition).expect("a definition is plain data");
+        Self::stored_as(text, definition)
+    }
+
+    /// Named by the bytes it is stored as: a later release, which would write other bytes, still
+    /// calls it by the name its runs know.
+    fn stored_as(text: Vec<u8>, definition: WorkflowDef) -> Self {
         let steps: Vec<Step> =
             definition.steps().iter().map(|task| Step(Arc::new(task.clone()))).collect();
         let by_reference =
             steps.iter().enumerate().map(|(at, step)| (step.reference().to_owned(), at)).collect();
-        Self { digest: Digest::of(&text), definition: Arc::new(definition), steps, by_reference }
+        let digest = Digest::of(&text);
+        Self { digest, text, definition: Arc::new(definition), steps, by_reference }
     }
 
     /// Reads back what [`Pinned::text`] wrote.
     pub fn parse(text: &[u8]) -> Result<Self, serde_json::Error> {
-        serde_json::from_slice(text).map(Self::new)
+        serde_json::from_slice(text).map(|definition| Self::stored_as(text.to_vec(), definition))
     }
 
     pub fn text(&self) -> Vec<u8> {
-        serde_json::to_vec(&*self.definition).expect("a definition is plain data")
+        self.text.clone()
     }
 
     pub fn digest(&self) -> Digest {

@@ -57,6 +57,13 @@ impl Turn<'_> {
     ) -> Result<(), Stop> {
         let mut hand_out = held.facts();
         hand_out.worker = progress.worker.clone().or(hand_out.worker);
+        let bytes = self.payload(output).len();
+        if bytes > OUTPUT_BYTES_MAX {
+            let why = format!("output of {bytes} bytes is over the limit of {OUTPUT_BYTES_MAX}");
+            let (status, empty) = (TaskStatus::FailedWithTerminalError, Payload::empty());
+            let output = self.store(empty);
+            return self.close(task.id, status, output, Some(why), fingerprint, hand_out);
+        }
         let reason = progress.reason.as_deref().map(cut);
         let status = match progress.status {
             TaskResultStatus::InProgress => {
@@ -68,22 +75,21 @@ impl Turn<'_> {
             TaskResultStatus::FailedWithTerminalError => TaskStatus::FailedWithTerminalError,
             TaskResultStatus::Canceled => TaskStatus::Canceled,
         };
-        let bytes = self.payload(output).len();
-        let (status, output, reason) = if bytes > OUTPUT_BYTES_MAX {
-            let why = format!("output of {bytes} bytes is over the limit of {OUTPUT_BYTES_MAX}");
-            (TaskStatus::FailedWithTerminalError, self.store(Payload::empty()), Some(why))
-        } else {
-            (status, output, reason)
-        };
-        self.emit(Change::TaskClosed {
-            task: task.id,
-            status,
-            output: Some(output),
-            reason,
-            fingerprint,
-            hand_out,
-        });
-        self.after_close(task.id)
+        self.close(task.id, status, output, reason, fingerprint, hand_out)
+    }
+
+    fn close(
+        &mut self,
+        task: TaskId,
+        status: TaskStatus,
+        output: Slot,
+        reason: Option<String>,
+        fingerprint: Option<Digest>,
+        hand_out: HandOutFacts,
+    ) -> Result<(), Stop> {
+        let output = Some(output);
+        self.emit(Change::TaskClosed { task, status, output, reason, fingerprint, hand_out });
+        self.after_close(task)
     }
 
     fn progress(

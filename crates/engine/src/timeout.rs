@@ -17,8 +17,10 @@ use crate::execution::Task;
 use crate::turn::Turn;
 
 impl Turn<'_> {
-    /// A deadline of the task's delivery has passed, or so the row said when it was read.
+    /// A deadline of the task's delivery has passed, or so the row said when it was read. What is
+    /// due of the execution itself comes first, then all that is due of the task.
     pub(crate) fn expire(&mut self, id: TaskId) -> Result<(), Stop> {
+        self.wake()?;
         let Some(task) = self.task(id).filter(|task| !task.status.is_terminal()) else {
             return Ok(());
         };
@@ -26,16 +28,19 @@ impl Turn<'_> {
         if self.execution().is_paused() {
             return Ok(());
         }
-        let passed = |until: Option<Timestamp>| until.is_some_and(|until| until <= self.now());
-        if passed(held.run_until) {
-            self.time_out(&task, Timeout::Run, &held)
-        } else if !held.leased && passed(held.poll_until) {
-            self.time_out(&task, Timeout::Poll, &held)
-        } else if held.leased && passed(held.lease_until) {
-            self.time_out(&task, Timeout::Response, &held)
-        } else {
-            Ok(())
+        let now = self.now();
+        let waiting = [
+            (Timeout::Run, held.run_until),
+            (Timeout::Poll, held.poll_until.filter(|_| !held.leased)),
+            (Timeout::Response, held.lease_until.filter(|_| held.leased)),
+        ];
+        for (timeout, until) in waiting {
+            let is_open = !self.execution().expect_task(id).status.is_terminal();
+            if is_open && until.is_some_and(|until| until <= now) {
+                self.time_out(&task, timeout, &held)?;
+            }
         }
+        Ok(())
     }
 
     pub(crate) fn expire_total(&mut self, id: TaskId) -> Result<(), Stop> {

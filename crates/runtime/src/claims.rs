@@ -43,7 +43,10 @@ impl Round {
             let lapsed = lease.lease_until.is_some_and(|until| until <= self.held.now);
             lease.leased && lease.token == Some(token) && !lapsed
         });
-        live.filter_map(|row| handed_out(world, row.clone()).ok()).collect()
+        let mut held: Vec<_> =
+            live.filter_map(|row| handed_out(world, row.clone()).ok()).collect();
+        held.sort_by_key(|out| out.delivery.hand_out.fence); // As they were handed out.
+        held
     }
 
     pub(crate) fn take(
@@ -149,18 +152,20 @@ impl Round {
         if !lease.leased || !mine {
             return Outcome::Answer(Ok(Answer::NotHeld));
         }
-        let mut row = row.clone();
+        let mut renewed = row.clone();
         match handed_out(world, row.clone()) {
             Ok(out) => {
                 let seconds = out.definition.step(&row.reference).response_timeout_seconds();
                 let now = self.held.now;
-                row.hand_out.updated_at = now;
-                row.hand_out.lease_until = (seconds > 0).then(|| now.plus_seconds(seconds));
+                renewed.hand_out.updated_at = now;
+                renewed.hand_out.lease_until = (seconds > 0).then(|| now.plus_seconds(seconds));
             }
             Err(failure) => return Outcome::Answer(Err(failure)),
         }
-        let lease_until = row.hand_out.lease_until;
-        self.writes.deliveries.insert(renewal.place, Some(row));
+        let lease_until = renewed.hand_out.lease_until;
+        if renewed != *row {
+            self.writes.deliveries.insert(renewal.place, Some(renewed));
+        }
         Outcome::Answer(Ok(Answer::Renewed { lease_until }))
     }
 }

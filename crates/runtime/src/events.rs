@@ -17,6 +17,9 @@ const TAIL_ENTRIES_MAX: u64 = 64;
 impl Round {
     pub(crate) fn event(&mut self, world: &World, work: &EventWork) -> Outcome {
         let id = work.execution;
+        if matches!(work.event, Event::Woke) {
+            self.answer_due(world, id);
+        }
         let (head, execution) = match self.execution(world, id) {
             Ok(found) => found,
             Err(outcome) => return outcome,
@@ -49,6 +52,23 @@ impl Round {
             self.rearm(&execution, head);
         }
         self.answer(world, work, subject, changed)
+    }
+
+    /// A question whose asker died is answered in the round that finds it: asking again first would
+    /// take two commits in one life, and a server may not live that long.
+    fn answer_due(&mut self, world: &World, id: ExecutionId) {
+        let Ok((_, execution)) = self.execution(world, id) else { return };
+        let now = self.held.now;
+        let asked = |task: &Arc<Task>| {
+            let (question, retry_at) = task.question.clone()?;
+            (retry_at <= now).then_some((task.id, question))
+        };
+        let due: Vec<_> = execution.open_tasks().filter_map(asked).collect();
+        for (task, question) in due {
+            let answer = world.polls.answer(&question, now);
+            let event = Event::Answered { task, question: question.digest(task), answer };
+            self.event(world, &EventWork::own(id, event));
+        }
     }
 
     /// The held head and the execution it names, as this round has them.

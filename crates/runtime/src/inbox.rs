@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use semel_model::Timestamp;
+
 use crate::failure::Failure;
 use crate::work::Item;
 
@@ -47,6 +49,10 @@ struct State {
     items: VecDeque<Item>,
     closed: bool,
     nudged: bool,
+    /// Items being loaded; they come back.
+    away: usize,
+    /// Set while the lane sleeps with empty hands: when it will next look by itself.
+    rests_until: Option<Timestamp>,
 }
 
 /// Held while an item is owed an answer.
@@ -92,14 +98,43 @@ impl Inbox {
         state.items.drain(..count).collect()
     }
 
-    /// Waits until there is something, the time is over, or the inbox is nudged or closed.
-    pub(crate) fn wait(&self, at_most: Duration) {
+    /// Waits until there is something, the time is over, or the inbox is nudged or closed. `until`
+    /// is when the lane has something to do by itself.
+    pub(crate) fn wait(&self, at_most: Duration, until: Timestamp) {
         let mut state = self.state();
         if state.items.is_empty() && !state.closed && !state.nudged {
+            state.rests_until = Some(until);
             let waited = self.filled.wait_timeout(state, at_most);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
+        state.rests_until = None;
         state.nudged = false;
+    }
+
+    /// An item leaves to be loaded.
+    pub(crate) fn lend(&self) {
+        self.state().away += 1;
+    }
+
+    /// It is back, or was answered where it was.
+    pub(crate) fn take_back(&self, item: Option<Item>) {
+        let mut state = self.state();
+        state.away -= 1;
+        if let Some(item) = item.filter(|_| !state.closed) {
+            state.items.push_back(item);
+            self.filled.notify_one();
+        }
+    }
+
+    /// Nothing waits, nothing is away, and by `now` the lane has nothing to do by itself.
+    pub(crate) fn is_quiet(&self, now: Timestamp) -> bool {
+        let state = self.state();
+        let rests = state.rests_until.is_some_and(|until| until > now);
+        rests && state.items.is_empty() && state.away == 0 && !state.nudged
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.state().closed
     }
 
     /// Wakes the lane without work: time was moved, or it shall look at its timers.

@@ -111,7 +111,9 @@ impl Lane {
     ) -> Result<Self, StoreError> {
         let writer = world.store.writer(number)?;
         let fence = world.store.fence_floor()?;
-        let stamp = Stamp { lane: number, fence, ..Stamp::default() };
+        let round = world.store.last_round(number)?;
+        // Opening the store has just credited the downtime: silence is counted from here.
+        let stamp = Stamp { lane: number, round, fence, at: world.store.now() };
         Ok(Self {
             stamp,
             writer,
@@ -325,7 +327,7 @@ impl Lane {
         writes.stamp = self.stamp;
         match self.writer.commit(writes) {
             Ok(()) => {}
-            Err(StoreError::Unknown) if self.resolve()? => {}
+            Err(StoreError::Unknown) if self.resolve()? => self.writer.release(),
             Err(StoreError::Unknown) => return Ok(self.once_more(prepared)),
             Err(error) => return Ok(self.not_written(prepared, &error)),
         }
@@ -433,14 +435,7 @@ enum Decided {
 }
 
 fn timer(execution: ExecutionId, event: Event) -> Item {
-    Item::unasked(Work::Event(Box::new(EventWork {
-        execution,
-        event,
-        payloads: Vec::new(),
-        actor: "semel".to_owned(),
-        event_id: String::new(),
-        next: None,
-    })))
+    Item::unasked(Work::Event(Box::new(EventWork::own(execution, event))))
 }
 
 fn execution_of(work: &Work) -> Option<ExecutionId> {
@@ -472,7 +467,12 @@ impl Round {
             }
         }
         for write in writes {
-            self.writes.documents.insert(write.key.clone(), write.body.clone());
+            let found = self.writes.documents.get(&write.key);
+            let found = found.or_else(|| self.held.documents.get(&write.key));
+            // Said twice is said once, and costs no commit.
+            if found != Some(&write.body) {
+                self.writes.documents.insert(write.key.clone(), write.body.clone());
+            }
         }
         Outcome::Answer(Ok(Answer::Noted))
     }

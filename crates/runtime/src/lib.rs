@@ -26,11 +26,12 @@ mod world;
 pub use definitions::Definitions;
 pub use failure::Failure;
 pub use inbox::{Class, Inbox};
-pub use lane::{Lane, LaneDown, Sabotage, Stepped};
+pub use lane::{Lane, LaneDown, Prepared, Sabotage, Stepped};
 pub use reading::Snapshot;
 pub use runtime::{Runtime, Settings};
 pub use starts::StartWork;
 pub use verify::{Verdict, verify};
+pub use waiters::Waiting;
 pub use work::{
     Answer, Claim, DocumentRule, DocumentWrite, EventWork, HandedOut, Item, Next, Renewal, Reply,
     Standing, Work,

@@ -130,6 +130,17 @@ impl Runtime {
         self.inbox.is_empty()
     }
 
+    /// Nothing waits, is under way or has come due: until somebody asks or time passes, nothing
+    /// will change.
+    pub fn is_quiet(&self) -> bool {
+        self.inbox.is_quiet(self.now())
+    }
+
+    /// The lane is gone; whatever is asked of this runtime is refused.
+    pub fn is_down(&self) -> bool {
+        self.inbox.is_closed()
+    }
+
     /// Answers parked polls with nothing and finishes what has been accepted.
     pub fn drain(&self) {
         self.world.waiters.expire(Timestamp::from_ms(i64::MAX));

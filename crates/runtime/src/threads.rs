@@ -9,6 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use semel_model::Timestamp;
+
 use crate::failure::Failure;
 use crate::inbox::Inbox;
 use crate::lane::Lane;
@@ -82,6 +84,7 @@ impl Driver {
             match self.lane.step() {
                 Ok(stepped) => {
                     for item in stepped.prefetch {
+                        self.inbox.lend();
                         // The loader lives as long as this sender.
                         let _ = self.to_load.send(item);
                     }
@@ -93,22 +96,32 @@ impl Driver {
                 }
             }
             if !self.lane.has_work() {
-                self.inbox.wait(self.nap());
+                let until = self.next_look();
+                self.inbox.wait(self.nap(until), until);
             }
         }
         self.inbox.close();
         self.world.waiters.clear();
     }
 
-    fn nap(&self) -> Duration {
-        let now = self.world.store.now();
-        let next = self.lane.next_look().map_or(i64::MAX, |at| at.since_ms(now).max(0));
+    fn nap(&self, until: Timestamp) -> Duration {
+        let next = until.since_ms(self.world.store.now()).max(0);
         SLEEP_MAX.min(Duration::from_millis(u64::try_from(next).unwrap_or(0)))
     }
 
+    /// When a timer comes due or the next note of being alive, whichever is first.
+    fn next_look(&self) -> Timestamp {
+        let beat = self.beat_at().unwrap_or(Timestamp::from_ms(i64::MAX));
+        self.lane.next_look().map_or(beat, |timer| timer.min(beat))
+    }
+
+    fn beat_at(&self) -> Option<Timestamp> {
+        self.lane.is_armed().then(|| self.lane.last_commit().plus_ms(ALIVE_MS))
+    }
+
     fn beat(&self) {
-        let silent_ms = self.world.store.now().since_ms(self.lane.last_commit());
-        if silent_ms > ALIVE_MS && self.lane.is_armed() && !self.lane.has_work() {
+        let now = self.world.store.now();
+        if self.beat_at().is_some_and(|at| at <= now) && !self.lane.has_work() {
             self.inbox.push(Item::unasked(Work::Beat));
         }
     }
@@ -121,17 +134,22 @@ fn load(loads: &Receiver<Item>, world: &World, inbox: &Inbox) {
             Work::Event(work) => work.execution,
             Work::Lift(id) => *id,
             Work::Start(_) | Work::Claim(_) | Work::Renew(_) | Work::Documents(_) | Work::Beat => {
-                inbox.push(item);
+                inbox.take_back(Some(item));
                 continue;
             }
         };
-        match world.prefetch(id) {
-            Ok(Some(_)) => inbox.push(item),
-            Ok(None) => (item.reply)(Err(Failure::NoExecution(id.to_string()))),
+        let failure = match world.prefetch(id) {
+            Ok(Some(_)) => {
+                inbox.take_back(Some(item));
+                continue;
+            }
+            Ok(None) => Failure::NoExecution(id.to_string()),
             Err(failure) => {
                 tracing::error!(%failure, execution = %id, "an execution cannot be loaded");
-                (item.reply)(Err(failure));
+                failure
             }
-        }
+        };
+        (item.reply)(Err(failure));
+        inbox.take_back(None);
     }
 }

@@ -64,6 +64,20 @@ pub struct EventWork {
     pub next: Option<Next>,
 }
 
+impl EventWork {
+    /// What nobody outside has asked for.
+    pub(crate) fn own(execution: ExecutionId, event: Event) -> Self {
+        Self {
+            execution,
+            event,
+            payloads: Vec::new(),
+            actor: "semel".to_owned(),
+            event_id: String::new(),
+            next: None,
+        }
+    }
+}
+
 /// The next task of the same queue, for the worker that reported.
 #[derive(Clone)]
 pub struct Next {

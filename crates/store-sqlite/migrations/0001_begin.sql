@@ -30,7 +30,8 @@ CREATE TABLE journal (
     PRIMARY KEY (execution, seq)
 ) STRICT, WITHOUT ROWID;
 
--- One task waiting for, or held by, a worker. What claims change stands before what may be large.
+-- One task waiting for, or held by, a worker. A claim rewrites its row, so large payloads lie apart
+-- (and are NULL here).
 CREATE TABLE deliveries (
     execution BLOB NOT NULL,
     task BLOB NOT NULL,
@@ -57,6 +58,14 @@ CREATE TABLE deliveries (
     correlation_id TEXT,
     replaces BLOB,
     reason TEXT,
+    input BLOB,
+    output BLOB,
+    PRIMARY KEY (execution, task)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE delivery_payloads (
+    execution BLOB NOT NULL,
+    task BLOB NOT NULL,
     input BLOB NOT NULL,
     output BLOB NOT NULL,
     PRIMARY KEY (execution, task)

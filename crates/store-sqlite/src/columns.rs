@@ -25,13 +25,29 @@ macro_rules! delivery_columns_small {
     };
 }
 
-macro_rules! delivery_columns {
+/// All of a delivery; the lookups happen only for payloads that lie apart.
+macro_rules! select_deliveries {
     () => {
-        concat!($crate::columns::delivery_columns_small!(), ", input, output")
+        concat!(
+            "SELECT ",
+            $crate::columns::delivery_columns_small!(),
+            ", coalesce(input, (SELECT apart.input FROM delivery_payloads apart \
+                WHERE apart.execution = deliveries.execution AND apart.task = deliveries.task)), \
+             coalesce(output, (SELECT apart.output FROM delivery_payloads apart \
+                WHERE apart.execution = deliveries.execution AND apart.task = deliveries.task)) \
+             FROM deliveries"
+        )
     };
 }
 
-pub(crate) use {delivery_columns, delivery_columns_small, head_columns};
+pub(crate) use {delivery_columns_small, head_columns, select_deliveries};
+
+/// Payloads larger than this together lie apart from their row.
+const INLINE_BYTES_MAX: usize = 1024;
+
+pub(crate) fn lies_apart(delivery: &Delivery) -> bool {
+    delivery.input.len() + delivery.output.len() > INLINE_BYTES_MAX
+}
 
 pub(crate) fn head(row: &Row<'_>) -> Result<Head> {
     let mut fields = Fields::of(row);
@@ -118,6 +134,7 @@ pub(crate) fn write_delivery(
     delivery: &Delivery,
 ) -> Result<usize> {
     let hand_out = &delivery.hand_out;
+    let inline = |payload| (!lies_apart(delivery)).then(|| Payload::text(payload).as_bytes());
     statement.execute(params![
         delivery.execution.as_bytes(),
         delivery.task.as_bytes(),
@@ -144,8 +161,8 @@ pub(crate) fn write_delivery(
         delivery.correlation_id,
         delivery.replaces.as_ref().map(TaskId::as_bytes),
         delivery.reason,
-        delivery.input.text().as_bytes(),
-        delivery.output.text().as_bytes(),
+        inline(&delivery.input),
+        inline(&delivery.output),
     ])
 }
 

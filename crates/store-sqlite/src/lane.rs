@@ -75,7 +75,7 @@ impl Writer for SqliteWriter {
 
     fn commit(&mut self, writes: Writes) -> Result<(), StoreError> {
         let mut core = enter(&self.shared, self.number)?;
-        let done = write::round(&core.connection, &writes, &self.seen);
+        let done = write::round(&core.connection, &core.mirror, &writes, &self.seen);
         self.seen.clear();
         match &done {
             Ok(()) => core.mirror.follow(&writes),

@@ -47,8 +47,7 @@ fn run_all(
 fn applied(connection: &Connection) -> Result<Vec<(u32, Digest)>, OpenError> {
     let mut statement =
         connection.prepare("SELECT number, checksum FROM migrations ORDER BY number")?;
-    let rows =
-        statement.query_map([], |row| Ok((row.get(0)?, Digest::from_bytes(row.get(1)?))))?;
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, Digest::from_bytes(row.get(1)?))))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 

@@ -9,27 +9,20 @@ use semel_engine::{Delivery, Head, Record, RecordKey};
 use semel_model::{Digest, ExecutionId};
 use semel_store::{Clock, DocumentKey, Kind, Loaded, Place, Store, StoreError, Writer};
 
-use crate::columns::{self, delivery_columns, head_columns};
+use crate::columns::{self, head_columns, select_deliveries};
 use crate::lane::{Core, SqliteWriter};
 use crate::open::{self, OpenError};
 use crate::readers::{Readers, at_once};
-use crate::{checkpoint, fault};
+use crate::{checkpoint, fault, hold};
 
 const HEAD: &str = concat!("SELECT ", head_columns!(), " FROM executions WHERE id = ?1");
-const DELIVERY: &str =
-    concat!("SELECT ", delivery_columns!(), " FROM deliveries WHERE execution = ?1 AND task = ?2");
-const DELIVERIES: &str = concat!(
-    "SELECT ",
-    delivery_columns!(),
-    " FROM deliveries WHERE execution = ?1 ORDER BY task"
-);
-const ENTRIES: &str =
-    "SELECT entry FROM journal WHERE execution = ?1 AND seq > ?2 ORDER BY seq";
+const DELIVERY: &str = concat!(select_deliveries!(), " WHERE execution = ?1 AND task = ?2");
+const DELIVERIES: &str = concat!(select_deliveries!(), " WHERE execution = ?1 ORDER BY task");
+const ENTRIES: &str = "SELECT entry FROM journal WHERE execution = ?1 AND seq > ?2 ORDER BY seq";
 const RECORD: &str =
     "SELECT run, live, version, created_at FROM records WHERE scope = ?1 AND key = ?2";
 const PINNED: &str = "SELECT body FROM pinned WHERE digest = ?1";
-const DOCUMENT: &str =
-    "SELECT body FROM documents WHERE kind = ?1 AND name = ?2 AND version = ?3";
+const DOCUMENT: &str = "SELECT body FROM documents WHERE kind = ?1 AND name = ?2 AND version = ?3";
 const DOCUMENTS: &str =
     "SELECT name, version, body FROM documents WHERE kind = ?1 ORDER BY name, version";
 const DOCUMENTS_OF: &str =
@@ -131,12 +124,15 @@ impl Store for SqliteStore {
         Ok(self.shared.documents_generation.load(Ordering::Acquire))
     }
 
+    fn last_round(&self, lane: u16) -> Result<u64, StoreError> {
+        self.shared.readers.with(|connection| Ok(hold::last_round(connection, lane)?.unwrap_or(0)))
+    }
+
     fn fence_floor(&self) -> Result<u64, StoreError> {
         const FENCE: &str = "SELECT max(fence) FROM lanes";
         self.shared.readers.with(|connection| {
             let row = || "the fences of the lanes".to_owned();
-            let fence: Option<Option<u64>> =
-                one(connection, FENCE, [], |row| row.get(0), row)?;
+            let fence: Option<Option<u64>> = one(connection, FENCE, [], |row| row.get(0), row)?;
             Ok(fence.flatten().unwrap_or(0))
         })
     }

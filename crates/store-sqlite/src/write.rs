@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use rusqlite::Connection;
 use semel_engine::{Delivery, Head, Record, RecordKey, Window};
 use semel_model::ExecutionId;
-use semel_store::{DocumentKey, Place, Stamp, StoreError, Writes};
+use semel_store::{DocumentKey, Mirror, Place, Stamp, StoreError, Writes};
 
-use crate::columns::{self, delivery_columns, head_columns};
+use crate::columns::{self, delivery_columns_small, head_columns, lies_apart};
 use crate::fault;
 use crate::hold::Seen;
 use crate::read::cached;
@@ -25,13 +25,16 @@ const MOVE_HEAD: &str =
     "UPDATE executions SET seq = ?2, digest = ?3, updated_at = ?4 WHERE id = ?1";
 const PUT_DELIVERY: &str = concat!(
     "INSERT OR REPLACE INTO deliveries (",
-    delivery_columns!(),
-    ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, \
+    delivery_columns_small!(),
+    ", input, output) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, \
      ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27)"
 );
 const HAND_OUT: &str = "UPDATE deliveries SET fence = ?3, leased = ?4, worker = ?5, \
      lease_until = ?6, run_until = ?7, poll_until = ?8, started_at = ?9, updated_at = ?10, \
      polls = ?11, token = ?12, armed = ?13 WHERE execution = ?1 AND task = ?2";
+const PUT_APART: &str = "INSERT OR REPLACE INTO delivery_payloads \
+     (execution, task, input, output) VALUES (?1, ?2, ?3, ?4)";
+const DROP_APART: &str = "DELETE FROM delivery_payloads WHERE execution = ?1 AND task = ?2";
 const DROP_DELIVERY: &str = "DELETE FROM deliveries WHERE execution = ?1 AND task = ?2";
 const PUT_RECORD: &str = "INSERT OR REPLACE INTO records \
      (scope, key, run, live, version, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
@@ -41,8 +44,7 @@ const PIN: &str =
     "INSERT INTO pinned (digest, body) VALUES (?1, ?2) ON CONFLICT (digest) DO NOTHING";
 const PUT_DOCUMENT: &str =
     "INSERT OR REPLACE INTO documents (kind, name, version, body) VALUES (?1, ?2, ?3, ?4)";
-const DROP_DOCUMENT: &str =
-    "DELETE FROM documents WHERE kind = ?1 AND name = ?2 AND version = ?3";
+const DROP_DOCUMENT: &str = "DELETE FROM documents WHERE kind = ?1 AND name = ?2 AND version = ?3";
 const NEXT_GENERATION: &str =
     "UPDATE meta SET value = value + 1 WHERE name = 'documents_generation'";
 const STAMP: &str = "INSERT INTO lanes (lane, round, at, fence) VALUES (?1, ?2, ?3, ?4) \
@@ -51,13 +53,14 @@ const STAMP: &str = "INSERT INTO lanes (lane, round, at, fence) VALUES (?1, ?2, 
 
 pub(crate) fn round(
     connection: &Connection,
+    mirror: &Mirror,
     writes: &Writes,
     seen: &Seen,
 ) -> Result<(), StoreError> {
     transact(connection, || {
         entries(connection, &writes.entries)?;
         heads(connection, &writes.heads, seen)?;
-        deliveries(connection, &writes.deliveries, seen)?;
+        deliveries(connection, mirror, &writes.deliveries, seen)?;
         records(connection, &writes.records)?;
         limits(connection, &writes.limits)?;
         for (digest, body) in &writes.pinned {
@@ -155,24 +158,53 @@ fn only_moved(before: &Head, after: &Head) -> bool {
 
 fn deliveries(
     connection: &Connection,
+    mirror: &Mirror,
     deliveries: &BTreeMap<Place, Option<Delivery>>,
     seen: &Seen,
 ) -> Result<(), StoreError> {
     for (place, delivery) in deliveries {
-        let wrote = match (seen.deliveries.get(place), delivery) {
-            (_, None) => {
-                let key = (place.execution.as_bytes(), place.task.as_bytes());
-                cached(connection, DROP_DELIVERY)?.execute(key)
-            }
+        let before = seen.deliveries.get(place);
+        let was_apart = before.map_or_else(|| mirror.contains(*place), lies_apart);
+        let wrote = match (before, delivery) {
             (Some(before), Some(after)) if only_handed_out(before, after) => {
                 let mut hand_out = cached(connection, HAND_OUT)?;
                 columns::write_hand_out(&mut hand_out, *place, &after.hand_out)
             }
-            (_, Some(row)) => columns::write_delivery(&mut cached(connection, PUT_DELIVERY)?, row),
+            (_, Some(row)) => {
+                payloads(connection, *place, was_apart, Some(row))?;
+                columns::write_delivery(&mut cached(connection, PUT_DELIVERY)?, row)
+            }
+            (_, None) => {
+                payloads(connection, *place, was_apart, None)?;
+                cached(connection, DROP_DELIVERY)?.execute(key(place))
+            }
         };
         wrote.map_err(fault::of)?;
     }
     Ok(())
+}
+
+/// Writes payloads that lie apart, and takes away those that no longer do (or perhaps never did).
+fn payloads(
+    connection: &Connection,
+    place: Place,
+    was_apart: bool,
+    after: Option<&Delivery>,
+) -> Result<(), StoreError> {
+    let wrote = match after.filter(|row| lies_apart(row)) {
+        Some(row) => {
+            let (execution, task) = key(&place);
+            let (input, output) = (row.input.text().as_bytes(), row.output.text().as_bytes());
+            cached(connection, PUT_APART)?.execute((execution, task, input, output))
+        }
+        None if was_apart => cached(connection, DROP_APART)?.execute(key(&place)),
+        None => return Ok(()),
+    };
+    wrote.map(|_| ()).map_err(fault::of)
+}
+
+fn key(place: &Place) -> (&[u8; 16], &[u8; 16]) {
+    (place.execution.as_bytes(), place.task.as_bytes())
 }
 
 /// Nothing but the hand-out is different.

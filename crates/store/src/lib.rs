@@ -74,6 +74,10 @@ pub trait Store: Send + Sync {
     /// Grows with every commit that writes a document; what was read before may be stale after.
     fn documents_generation(&self) -> Result<u64, StoreError>;
 
+    /// The number of the lane's last committed round: a new process counts on from there, so that
+    /// no two rounds of a lane ever share a number.
+    fn last_round(&self, lane: u16) -> Result<u64, StoreError>;
+
     /// Floor for fences: above every fence a commit has ever noted.
     fn fence_floor(&self) -> Result<u64, StoreError>;
 }

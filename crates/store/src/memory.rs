@@ -228,6 +228,10 @@ impl Store for MemoryStore {
         Ok(self.shared().live.documents_generation)
     }
 
+    fn last_round(&self, lane: u16) -> Result<u64, StoreError> {
+        Ok(self.shared().live.lanes.get(&lane).map_or(0, |stamp| stamp.round))
+    }
+
     fn fence_floor(&self) -> Result<u64, StoreError> {
         Ok(self.shared().live.lanes.values().map(|stamp| stamp.fence).max().unwrap_or(0))
     }

@@ -166,6 +166,10 @@ impl Mirror {
         line.ready.iter().map(|rank| rank.place).filter(|place| !taken(place)).take(count).collect()
     }
 
+    pub fn contains(&self, place: Place) -> bool {
+        self.spots.contains_key(&place)
+    }
+
     pub fn in_flight(&self, task_type: &str) -> usize {
         self.leased.get(task_type).copied().unwrap_or(0)
     }

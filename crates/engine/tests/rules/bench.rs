@@ -230,7 +230,8 @@ impl Bench {
 
     /// The status of the run, then each task: step, attempt, status.
     pub(crate) fn story(&self) -> Vec<String> {
-        let line = |task: &Arc<Task>| format!("{} {} {}", task.reference, task.attempt, task.status);
+        let line =
+            |task: &Arc<Task>| format!("{} {} {}", task.reference, task.attempt, task.status);
         let run = self.execution.status().map_or("UNBORN", WorkflowStatus::as_str);
         std::iter::once(run.to_owned()).chain(self.execution.tasks().map(line)).collect()
     }
@@ -259,23 +260,35 @@ impl Bench {
     /// Folds the journal from its bytes, deciding each entry again: both must give what is here.
     #[track_caller]
     pub(crate) fn replay(&self) {
+        let again = self.folded(|before, entry| {
+            let mut draft = before.clone();
+            let decided = decide(&mut draft, &entry.cause, &entry.payloads, &entry.facts);
+            let decision = decided.expect("an entry can be decided again");
+            assert_eq!(decision.changes, entry.changes, "decided again");
+            assert_eq!(decision.payloads, entry.payloads, "decided again");
+            assert_eq!((decision.at, &decision.used), (entry.at, &entry.facts), "decided again");
+        });
+        let seq = u64::try_from(self.journal.len()).expect("a journal fits");
+        let digest = self.journal.last().map_or_else(Digest::default, |last| Digest::of(last));
+        assert_eq!(again.link(), Link { seq, digest });
+        assert_eq!(Self::seen(&again), Self::seen(&self.execution));
+    }
+
+    /// Forgets the execution and folds it again, as a restarted process would.
+    pub(crate) fn reopen(&mut self) {
+        self.execution = self.folded(|_, _| {});
+    }
+
+    fn folded(&self, check: impl Fn(&Execution, &Entry)) -> Execution {
         let text = self.execution.definition().text();
         let pinned = Arc::new(Pinned::parse(&text).expect("a pinned definition reads back"));
         let mut again = Execution::unborn(self.execution.id(), pinned);
         for bytes in &self.journal {
             let (entry, link) = Entry::decode(bytes, again.link()).expect("the chain holds");
-            let mut draft = again.clone();
-            let decided = decide(&mut draft, &entry.cause, &entry.payloads, &entry.facts);
-            let decision = decided.expect("an entry can be decided again");
-            assert_eq!(decision.changes, entry.changes, "decided again, entry {}", link.seq);
-            assert_eq!(decision.payloads, entry.payloads, "decided again, entry {}", link.seq);
-            assert_eq!((decision.at, &decision.used), (entry.at, &entry.facts));
+            check(&again, &entry);
             again.fold(&entry, link);
         }
-        let seq = u64::try_from(self.journal.len()).expect("a journal fits");
-        let digest = self.journal.last().map_or_else(Digest::default, |last| Digest::of(last));
-        assert_eq!(again.link(), Link { seq, digest });
-        assert_eq!(Self::seen(&again), Self::seen(&self.execution));
+        again
     }
 
     /// The rows are those of the offered tasks, and say what the journal says.

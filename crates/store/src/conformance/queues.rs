@@ -81,7 +81,8 @@ pub fn queues_differ_by_type_and_domain(fixture: &mut dyn Fixture) {
     let of = |domain: Option<&str>| Queue { domain: domain.map(str::to_owned), ..queue("work") };
     let queues = [of(None), of(Some("")), of(Some("a")), of(Some("A")), queue("other")];
     let rows = (1..).zip(&queues);
-    let rows = rows.map(|(at, queue)| Delivery { queue: queue.clone(), ..samples::delivery(1, at) });
+    let rows =
+        rows.map(|(at, queue)| Delivery { queue: queue.clone(), ..samples::delivery(1, at) });
     desk.commit(samples::put_deliveries(rows));
     for _ in 0..2 {
         for (at, queue) in (1..).zip(&queues) {

@@ -164,11 +164,8 @@ pub fn a_large_payload_is_read_as_it_was_written(fixture: &mut dyn Fixture) {
 pub fn every_row_asked_for_is_held_present_or_absent(fixture: &mut dyn Fixture) {
     let mut desk = Desk::new(fixture);
     let key = RecordKey::start("w", "k");
-    let document = crate::DocumentKey {
-        kind: crate::Kind::TaskDefinition,
-        name: "d".to_owned(),
-        version: 0,
-    };
+    let document =
+        crate::DocumentKey { kind: crate::Kind::TaskDefinition, name: "d".to_owned(), version: 0 };
     let row = samples::delivery(1, 2);
     desk.commit(samples::put_deliveries([row.clone(), samples::delivery(2, 2)]));
     let touches = Touches {

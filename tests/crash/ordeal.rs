@@ -1,0 +1,54 @@
+//! # The ordeal: kill -9, again and again, under load
+
+use std::time::Duration;
+
+use anyhow::Result;
+use semel_tests::process::{Server, is_full, until};
+
+use crate::check;
+use crate::dice::Dice;
+use crate::load::Load;
+
+const KILLS: u64 = 3;
+const KILLS_FULL: u64 = 50;
+
+#[test]
+fn every_acknowledged_transition_survives_kill_nine() -> Result<()> {
+    let directory = tempfile::tempdir()?;
+    let mut server = Server::start(directory.path(), &[])?;
+    let load = Load::new(server.caller()?)?;
+    let mut dice = Dice::thrown();
+    std::thread::scope(|scope| {
+        let mut running = load.run(scope, &mut dice);
+        for kill in 1..=kills() {
+            running.progress(20 + dice.below(400))?;
+            end(&mut server, &load, &mut dice)?;
+            eprintln!("kill {kill} after {} transitions", load.ledger.progress());
+        }
+        running.progress(1)?;
+        running.stop_starting()?;
+        check::await_completion(&load.caller, &load.ledger)?;
+        running.stop()
+    })?;
+    check::promises(&load.caller, &load.ledger)?;
+    server.stop()
+}
+
+fn kills() -> u64 {
+    let given = std::env::var("SEMEL_KILLS").ok();
+    let given = given.map(|kills| kills.parse().expect("SEMEL_KILLS is a whole number"));
+    given.unwrap_or(if is_full() { KILLS_FULL } else { KILLS })
+}
+
+/// Now and then the next process is killed too, while it is still opening the store.
+fn end(server: &mut Server, load: &Load, dice: &mut Dice) -> Result<()> {
+    server.kill9()?;
+    if dice.once_in(4) {
+        server.respawn()?;
+        let opening = Duration::from_millis(dice.below(60));
+        let opened =
+            until("the store is open", opening, || load.caller.get("/health").ok().map(|_| ()));
+        eprintln!("killed again when {}", if opened.is_ok() { "open" } else { "opening" });
+    }
+    server.restart()
+}

@@ -1,0 +1,92 @@
+//! # The network: requests on their way, doubled, delayed, lost
+//!
+//! A request that is not answered in time is sent again by its sender, as every SDK does.
+
+use std::sync::{Arc, Mutex};
+
+use semel_engine::{Event, Pinned, Queue, Start, StartKey, Token};
+use semel_model::{ExecutionId, IdempotencyStrategy, Payload, Timestamp};
+use semel_runtime::{
+    Answer, Claim, EventWork, Failure, Item, Next, Renewal, Reply, StartWork, Waiting, Work,
+};
+
+/// Something a client wants, in a form that can be sent twice.
+#[derive(Clone)]
+pub(crate) enum Request {
+    Start { id: ExecutionId, definition: Arc<Pinned>, key: String },
+    Event { execution: ExecutionId, event: Event, payload: Option<Payload>, next: Option<Next> },
+    Claim { queue: Queue, worker: String, token: Token, wait_ms: i64 },
+    Renew(Renewal),
+}
+
+impl Request {
+    pub(crate) fn item(&self, now: Timestamp, reply: Reply) -> Item {
+        let work = match self {
+            Self::Start { id, definition, key } => Work::Start(Box::new(StartWork {
+                id: *id,
+                definition: Arc::clone(definition),
+                start: Start {
+                    definition: definition.digest(),
+                    input: semel_engine::Slot(0),
+                    correlation_id: None,
+                    priority: 0,
+                    task_to_domain: Default::default(),
+                    idempotency_key: Some(key.clone()),
+                    created_by: None,
+                },
+                input: Payload::empty(),
+                key: Some(StartKey {
+                    key: key.clone(),
+                    strategy: IdempotencyStrategy::ReturnExisting,
+                }),
+                principal: "anonymous".to_owned(),
+                event_id: String::new(),
+            })),
+            Self::Event { execution, event, payload, next } => Work::Event(Box::new(EventWork {
+                execution: *execution,
+                event: event.clone(),
+                payloads: payload.iter().cloned().collect(),
+                actor: "sim".to_owned(),
+                event_id: String::new(),
+                next: next.clone(),
+            })),
+            Self::Claim { queue, worker, token, wait_ms } => Work::Claim(Claim {
+                queue: queue.clone(),
+                worker: Some(worker.clone()),
+                count: 1,
+                token: *token,
+                wait_until: now.plus_ms(*wait_ms),
+                waiting: Arc::new(Waiting::default()),
+            }),
+            Self::Renew(renewal) => Work::Renew(renewal.clone()),
+        };
+        Item::new(work, reply)
+    }
+}
+
+/// Who sent a request, to find its answer again.
+pub(crate) type Call = u64;
+
+/// Answers that have left a lane and not yet reached their client.
+#[derive(Clone, Default)]
+pub(crate) struct Answers(Arc<Mutex<Vec<(Call, Result<Answer, Failure>)>>>);
+
+impl Answers {
+    pub(crate) fn reply(&self, call: Call) -> Reply {
+        let answers = self.clone();
+        Box::new(move |answer| answers.0.lock().expect("one thread").push((call, answer)))
+    }
+
+    /// Takes one, in any order.
+    pub(crate) fn take(
+        &self,
+        pick: impl FnOnce(usize) -> usize,
+    ) -> Option<(Call, Result<Answer, Failure>)> {
+        let mut answers = self.0.lock().expect("one thread");
+        if answers.is_empty() {
+            return None;
+        }
+        let at = pick(answers.len());
+        Some(answers.swap_remove(at))
+    }
+}

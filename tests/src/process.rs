@@ -1,0 +1,301 @@
+//! # Process: the real server, started, killed and asked over real HTTP
+//!
+//! For suites that end processes for real. **May not:** know what a workflow is, or reach into the
+//! server by any other way than its port and signals. A server that does not start is an error that
+//! shows its log, never a skipped test.
+
+use std::fs::File;
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::time::{Duration, Instant, SystemTime};
+
+use anyhow::{Context as _, Result, anyhow, bail, ensure};
+use reqwest::Method;
+use serde_json::Value;
+
+/// How long anything of this room may take before it counts as broken.
+pub const DEADLINE: Duration = Duration::from_secs(60);
+
+/// Between two looks at a condition.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+
+/// Longer than the longest poll.
+const ANSWER_WITHIN: Duration = Duration::from_secs(15);
+
+const LOG: &str = "server.log";
+
+/// A server process on a directory and a port of its own. Dropped, it is killed.
+pub struct Server {
+    child: Child,
+    directory: PathBuf,
+    options: Vec<String>,
+    address: SocketAddr,
+}
+
+impl Server {
+    /// Starts on a free port and returns when `/health` answers.
+    pub fn start(directory: &Path, options: &[&str]) -> Result<Self> {
+        let options: Vec<String> = options.iter().map(|&option| option.to_owned()).collect();
+        let address = free_address()?;
+        let child = spawn(directory, address, &options)?;
+        let mut server = Self { child, directory: directory.to_owned(), options, address };
+        server.await_health()?;
+        Ok(server)
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    pub fn caller(&self) -> Result<Caller> {
+        Caller::new(self.address)
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Ends the process at once; returns when it is gone.
+    pub fn kill9(&mut self) -> Result<()> {
+        self.child.kill()?;
+        self.child.wait()?;
+        Ok(())
+    }
+
+    /// Asks the process to stop. It goes on until it has finished what it accepted.
+    pub fn terminate(&self) -> Result<()> {
+        signal(self.pid(), "TERM")
+    }
+
+    /// Returns how the process ended, once it has.
+    pub fn await_exit(&mut self) -> Result<ExitStatus> {
+        let child = &mut self.child;
+        let ended = until("the server ends", DEADLINE, || child.try_wait().ok().flatten());
+        ended.with_context(|| self.log())
+    }
+
+    /// Stops it politely; anything but exit code 0 is an error.
+    pub fn stop(&mut self) -> Result<()> {
+        self.terminate()?;
+        let ended = self.await_exit()?;
+        ensure!(ended.success(), "the server ended with {ended}:\n{}", self.log());
+        Ok(())
+    }
+
+    /// Starts again where it was, without waiting for its health.
+    pub fn respawn(&mut self) -> Result<()> {
+        self.kill9()?;
+        self.child = spawn(&self.directory, self.address, &self.options)?;
+        Ok(())
+    }
+
+    /// Starts again on the same directory and port.
+    pub fn restart(&mut self) -> Result<()> {
+        self.respawn()?;
+        self.await_health()
+    }
+
+    /// What the processes on this directory have written to stderr so far.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.directory.join(LOG)).unwrap_or_default()
+    }
+
+    fn await_health(&mut self) -> Result<()> {
+        let caller = self.caller()?;
+        let child = &mut self.child;
+        let health = until("/health answers 200", DEADLINE, || {
+            if let Ok(Some(ended)) = child.try_wait() {
+                return Some(Err(anyhow!("the server ended with {ended}")));
+            }
+            caller.get("/health").ok().filter(|answer| answer.status == 200).map(|_| Ok(()))
+        });
+        health.and_then(|done| done).with_context(|| format!("log:\n{}", self.log()))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.kill9(); // It may have ended already.
+    }
+}
+
+/// Runs a server that is expected to refuse to start; its exit status and words.
+pub fn refused(directory: &Path, options: &[&str]) -> Result<(ExitStatus, String)> {
+    let words = tempfile::NamedTempFile::new()?;
+    let mut command = command(directory, free_address()?)?;
+    let mut child = command.args(options).stderr(words.reopen()?).spawn()?;
+    let ended = until("the server refuses to start", DEADLINE, || child.try_wait().ok().flatten());
+    if ended.is_err() {
+        child.kill()?;
+        child.wait()?;
+    }
+    Ok((ended?, std::fs::read_to_string(words.path())?))
+}
+
+/// `signal(pid, "STOP")`: by the shell's own `kill`, because `unsafe` is forbidden here.
+pub fn signal(pid: u32, name: &str) -> Result<()> {
+    let sent = Command::new("sh").args(["-c", &format!("kill -{name} {pid}")]).status()?;
+    ensure!(sent.success(), "kill -{name} {pid}: {sent}");
+    Ok(())
+}
+
+/// Looks until there is something, or fails naming what never came.
+pub fn until<T>(what: &str, within: Duration, mut look: impl FnMut() -> Option<T>) -> Result<T> {
+    let deadline = Instant::now() + within;
+    loop {
+        if let Some(found) = look() {
+            return Ok(found);
+        }
+        ensure!(Instant::now() < deadline, "not within {within:?}: {what}");
+        std::thread::sleep(LOOK_EVERY);
+    }
+}
+
+/// The long bars run, against a release binary.
+pub fn is_full() -> bool {
+    std::env::var("SEMEL_FULL").is_ok_and(|value| value == "1")
+}
+
+fn spawn(directory: &Path, address: SocketAddr, options: &[String]) -> Result<Child> {
+    let log = File::options().create(true).append(true).open(directory.join(LOG))?;
+    Ok(command(directory, address)?.args(options).stderr(log).spawn()?)
+}
+
+fn command(directory: &Path, address: SocketAddr) -> Result<Command> {
+    let mut command = Command::new(binary()?);
+    command.env_clear().current_dir(directory).stdin(Stdio::null()).stdout(Stdio::null());
+    command
+        .args(["server", "--listen", &address.to_string(), "--data"])
+        .arg(directory.join("data"));
+    Ok(command)
+}
+
+/// A port that is free now and that no outgoing connection will take while the server is down: a
+/// client that knocks at a dead port of the ephemeral range can end up connected to itself.
+fn free_address() -> Result<SocketAddr> {
+    const FIRST: u16 = 15_000;
+    const PORTS: u16 = 15_000;
+    static TAKEN: AtomicU16 = AtomicU16::new(0);
+    let start = u16::try_from(std::process::id() * 37 % u32::from(PORTS))?;
+    for _ in 0..PORTS {
+        let offset = TAKEN.fetch_add(1, Ordering::Relaxed);
+        let port = FIRST + start.wrapping_add(offset) % PORTS;
+        if let Ok(listener) = TcpListener::bind(("127.0.0.1", port)) {
+            return Ok(listener.local_addr()?);
+        }
+    }
+    bail!("no port is free")
+}
+
+/// `SEMEL_BIN`, else the release binary if `SEMEL_FULL=1`, else the one beside this test.
+fn binary() -> Result<PathBuf> {
+    if let Some(path) = std::env::var_os("SEMEL_BIN") {
+        let path = PathBuf::from(path);
+        ensure!(path.is_file(), "SEMEL_BIN={} is no file", path.display());
+        return Ok(path);
+    }
+    let beside = std::env::current_exe()?;
+    let profile = beside.parent().and_then(Path::parent).context("a test is in target/*/deps")?;
+    let profile = if is_full() { profile.with_file_name("release") } else { profile.to_owned() };
+    let path = profile.join("semel");
+    static CHECKED: std::sync::OnceLock<Result<(), String>> = std::sync::OnceLock::new();
+    let checked = CHECKED.get_or_init(|| bring_up_to_date(&path).map_err(|why| format!("{why:#}")));
+    checked.as_ref().map_err(|why| anyhow!("{why}; run `cargo build` first, or set SEMEL_BIN"))?;
+    Ok(path)
+}
+
+/// Builds the binary unless it is younger than every source: an old one would prove nothing.
+fn bring_up_to_date(path: &Path) -> Result<()> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("tests/ is in the root")?;
+    let built = path.metadata().and_then(|data| data.modified()).ok();
+    if built.is_some() && built > youngest(&root.join("crates"))? {
+        return Ok(());
+    }
+    let mut build = Command::new(env!("CARGO"));
+    build.args(["build", "--quiet", "-p", "semel-cli"]).current_dir(root);
+    if path.parent().is_some_and(|profile| profile.ends_with("release")) {
+        build.arg("--release");
+    }
+    ensure!(build.status()?.success(), "{} cannot be built", path.display());
+    ensure!(path.is_file(), "there is no {}", path.display());
+    Ok(())
+}
+
+fn youngest(directory: &Path) -> Result<Option<SystemTime>> {
+    let mut youngest = None;
+    for entry in std::fs::read_dir(directory)? {
+        let entry = entry?;
+        let changed = if entry.file_type()?.is_dir() {
+            youngest_unless_tests(&entry.path())?
+        } else {
+            Some(entry.metadata()?.modified()?)
+        };
+        youngest = youngest.max(changed);
+    }
+    Ok(youngest)
+}
+
+fn youngest_unless_tests(directory: &Path) -> Result<Option<SystemTime>> {
+    if directory.ends_with("tests") { Ok(None) } else { youngest(directory) }
+}
+
+/// Asks one server; clones share connections.
+#[derive(Clone)]
+pub struct Caller {
+    base: String,
+    client: reqwest::blocking::Client,
+}
+
+/// What came back.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    pub status: u16,
+    pub body: String,
+    headers: reqwest::header::HeaderMap,
+}
+
+impl Answer {
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or(Value::Null)
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+}
+
+impl Caller {
+    pub fn new(address: SocketAddr) -> Result<Self> {
+        let client = reqwest::blocking::Client::builder().timeout(ANSWER_WITHIN).build()?;
+        Ok(Self { base: format!("http://{address}"), client })
+    }
+
+    /// Asks once. An error means that no answer came; what was asked may have happened.
+    pub fn ask(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Answer> {
+        let mut request = self.client.request(method, format!("{}{path}", self.base));
+        if let Some(body) = body {
+            request = request.json(body);
+        }
+        let response = request.send()?;
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        Ok(Answer { status, headers, body: response.text()? })
+    }
+
+    pub fn get(&self, path: &str) -> Result<Answer> {
+        self.ask(Method::GET, path, None)
+    }
+
+    pub fn post(&self, path: &str, body: &Value) -> Result<Answer> {
+        self.ask(Method::POST, path, Some(body))
+    }
+
+    /// Asks until there is a verdict: no answer, 429 and 503 are promises that asking again is safe.
+    pub fn insist(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Answer> {
+        until(&format!("a verdict on {method} {path}"), DEADLINE, || {
+            let answer = self.ask(method.clone(), path, body).ok()?;
+            (!matches!(answer.status, 429 | 503)).then_some(answer)
+        })
+    }
+}
