@@ -1,1 +1,17 @@
-//! x
+//! # The door: raw HTTP against a real server process
+//!
+//! The contract's checklist to the byte, and hostile input: whatever is sent, the answer is a
+//! documented success or a 4xx that says what is wrong; never a 5xx, never a dropped connection.
+//! **May not:** use a client that is kinder than the wire.
+
+mod checklist;
+mod definitions;
+mod fields;
+mod fuzz;
+mod hostile;
+mod house;
+mod keys;
+mod limits;
+mod manners;
+mod raw;
+mod routes;

@@ -69,7 +69,10 @@ pub(crate) type Call = u64;
 
 /// Answers that have left a lane and not yet reached their client.
 #[derive(Clone, Default)]
-pub(crate) struct Answers(Arc<Mutex<Vec<(Call, Result<Answer, Failure>)>>>);
+pub(crate) struct Answers(Arc<Mutex<Vec<Heard>>>);
+
+/// An answer and whose it is.
+pub(crate) type Heard = (Call, Result<Answer, Failure>);
 
 impl Answers {
     pub(crate) fn reply(&self, call: Call) -> Reply {
@@ -78,10 +81,7 @@ impl Answers {
     }
 
     /// Takes one, in any order.
-    pub(crate) fn take(
-        &self,
-        pick: impl FnOnce(usize) -> usize,
-    ) -> Option<(Call, Result<Answer, Failure>)> {
+    pub(crate) fn take(&self, pick: impl FnOnce(usize) -> usize) -> Option<Heard> {
         let mut answers = self.0.lock().expect("one thread");
         if answers.is_empty() {
             return None;

@@ -59,35 +59,32 @@ fn defined(line: &Line) -> Result<Vec<Message>> {
 }
 
 fn put(policy: &mut Map<String, Value>, option: &str, value: &str) -> Result<()> {
-    let field = match option {
-        "response-timeout" => "responseTimeoutSeconds",
-        "timeout" => "timeoutSeconds",
-        "poll-timeout" => "pollTimeoutSeconds",
-        "total-timeout" => "totalTimeoutSeconds",
-        "retry-delay" => "retryDelaySeconds",
-        "retry-delay-max" => "maxRetryDelaySeconds",
-        "retries" => return whole(policy, "retryCount", value),
-        "backoff" => return whole(policy, "backoffScaleFactor", value),
-        "limit" => return whole(policy, "concurrentExecLimit", value),
-        "retry-logic" => return Ok(insert(policy, "retryLogic", value)),
-        "timeout-policy" => return Ok(insert(policy, "timeoutPolicy", value)),
-        "strict" => return Ok(insert(policy, "strictFencing", value == "true")),
+    let (field, value) = match option {
+        "response-timeout" => ("responseTimeoutSeconds", duration_seconds(value)?.into()),
+        "timeout" => ("timeoutSeconds", duration_seconds(value)?.into()),
+        "poll-timeout" => ("pollTimeoutSeconds", duration_seconds(value)?.into()),
+        "total-timeout" => ("totalTimeoutSeconds", duration_seconds(value)?.into()),
+        "timeout-policy" => ("timeoutPolicy", value.into()),
+        "retries" => ("retryCount", whole(value)?),
+        "retry-delay" => ("retryDelaySeconds", duration_seconds(value)?.into()),
+        "retry-delay-max" => ("maxRetryDelaySeconds", duration_seconds(value)?.into()),
+        "retry-logic" => ("retryLogic", value.into()),
+        "backoff" => ("backoffScaleFactor", whole(value)?),
+        "limit" => ("concurrentExecLimit", whole(value)?),
         "rate" => {
             let (count, window) = value.split_once('/').context("write rate=3/1s")?;
-            whole(policy, "rateLimitPerFrequency", count)?;
-            let window = duration_seconds(window)?;
-            return Ok(insert(policy, "rateLimitFrequencyInSeconds", window));
+            insert(policy, "rateLimitPerFrequency", whole(count)?);
+            ("rateLimitFrequencyInSeconds", duration_seconds(window)?.into())
         }
+        "strict" => ("strictFencing", (value == "true").into()),
         _ => bail!("define knows no option {option}"),
     };
-    insert(policy, field, duration_seconds(value)?);
+    insert(policy, field, value);
     Ok(())
 }
 
-fn whole(policy: &mut Map<String, Value>, field: &str, value: &str) -> Result<()> {
-    let number: i32 = value.parse().with_context(|| format!("{field}: {value} is no number"))?;
-    insert(policy, field, number);
-    Ok(())
+fn whole(value: &str) -> Result<Value> {
+    Ok(value.parse::<i32>().with_context(|| format!("{value} is no number"))?.into())
 }
 
 fn insert(map: &mut Map<String, Value>, field: &str, value: impl Into<Value>) {

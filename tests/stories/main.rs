@@ -49,6 +49,7 @@ stories! {
         a_domain_keeps_tasks_for_its_workers
         a_failure_while_paused_is_retried_after_resume
         a_fixed_retry_delay_is_kept
+        a_freed_place_goes_to_the_reporter
         a_held_step_is_answered_by_name_only_by_force
         a_key_is_free_again_when_its_run_is_over
         a_key_returns_the_run_that_exists
@@ -60,6 +61,7 @@ stories! {
         a_repeated_report_changes_nothing
         a_report_brings_the_next_task
         a_report_while_paused_waits_for_resume
+        a_run_can_ask_for_an_older_version
         a_run_that_takes_too_long_only_raises_an_alert
         a_run_that_takes_too_long_times_out
         a_stale_report_brings_nothing
@@ -72,6 +74,7 @@ stories! {
         a_worker_asks_to_be_called_back
         a_worker_cancels_its_task
         a_worker_dies_before_saying_so
+        a_worker_that_let_go_may_still_finish
         a_worker_without_a_fence_is_known_by_its_id
         all_attempts_together_have_a_limit
         an_attempt_that_takes_too_long_ends_the_run
@@ -94,6 +97,7 @@ stories! {
         the_last_domain_of_a_list_is_the_fallback
         the_more_urgent_run_goes_first
         the_run_timeout_counts_while_paused
+        waiting_is_not_counted_while_paused
     }
     // Each says in its first lines why.
     never_broken: [plain echoed] {

@@ -67,3 +67,11 @@ fn insist(house: &mut House, message: &Message) -> Result<Told> {
     );
     Ok(Told { reply, echo: None, was_lost: true })
 }
+
+#[test]
+fn a_broken_house_answers_a_change_only_when_it_is_repeated() {
+    let mut house = House::build(crate::On::Sqlite, Telling::Broken.sabotage()).unwrap();
+    let define = Message::post("/api/metadata/taskdefs", "[{\"name\": \"charge\"}]");
+    assert!(Telling::Broken.deliver(&mut house, &define).unwrap().was_lost);
+    assert!(!Telling::Broken.deliver(&mut house, &define).unwrap().was_lost);
+}

@@ -1,7 +1,7 @@
 //! # Definitions: contract section 2.4
 
 use axum::Router;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::routing::{get, post};
 use semel_engine::is_supported;
 use semel_model::{BulkResponse, TaskDef, Violation, WorkflowDef};
@@ -10,7 +10,7 @@ use semel_runtime::{Class, Definitions, DocumentRule, DocumentWrite, Failure, Wo
 use crate::answer::{Answered, empty, json};
 use crate::app::App;
 use crate::error::ApiError;
-use crate::params::Params;
+use crate::params::{Params, Path};
 use crate::request::Body;
 
 pub(crate) fn routes() -> Router<App> {
@@ -81,7 +81,7 @@ async fn write(app: &App, writes: Vec<DocumentWrite>) -> Result<(), Failure> {
 
 /// `POST /api/metadata/workflow`: one definition; 409 when it exists, unless `overwrite`.
 async fn register(State(app): State<App>, params: Params, body: Body) -> Answered {
-    let definition: WorkflowDef = body.json()?;
+    let definition: WorkflowDef = body.object()?;
     check(&app, &definition)?;
     let overwrite = params.flag("overwrite", false)?;
     let rule = if overwrite { DocumentRule::Any } else { DocumentRule::MustBeAbsent };
@@ -91,7 +91,7 @@ async fn register(State(app): State<App>, params: Params, body: Body) -> Answere
 
 /// `PUT /api/metadata/workflow`: a list, each written over what is there; all or none.
 async fn register_all(State(app): State<App>, body: Body) -> Answered {
-    let definitions: Vec<WorkflowDef> = body.json()?;
+    let definitions: Vec<WorkflowDef> = body.list()?;
     if definitions.is_empty() {
         return Err(ApiError::Malformed("the list of definitions is empty".to_owned()));
     }
@@ -107,7 +107,7 @@ async fn register_all(State(app): State<App>, body: Body) -> Answered {
 
 /// `POST /api/metadata/workflow/validate`.
 async fn validate(State(app): State<App>, body: Body) -> Answered {
-    check(&app, &body.json()?)?;
+    check(&app, &body.object()?)?;
     Ok(empty())
 }
 
@@ -159,7 +159,7 @@ fn task_write(app: &App, mut task: TaskDef, rule: DocumentRule) -> Result<Docume
 
 /// `POST /api/metadata/taskdefs`: a list, each written over what is there; all or none.
 async fn register_tasks(State(app): State<App>, body: Body) -> Answered {
-    let tasks: Vec<TaskDef> = body.json()?;
+    let tasks: Vec<TaskDef> = body.list()?;
     if tasks.is_empty() {
         return Err(ApiError::Malformed("the list of task definitions is empty".to_owned()));
     }
@@ -179,7 +179,7 @@ fn no_task(name: &str) -> ApiError {
 
 /// `PUT /api/metadata/taskdefs`: one that exists.
 async fn update_task(State(app): State<App>, body: Body) -> Answered {
-    let task: TaskDef = body.json()?;
+    let task: TaskDef = body.object()?;
     let violations = task.violations();
     if !violations.is_empty() {
         return Err(ApiError::Invalid(violations));

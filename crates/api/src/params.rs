@@ -1,7 +1,7 @@
-//! # Query parameters, read the way Conductor's clients write them
+//! # Parameters of query and path, read the way Conductor's clients write them
 //!
 //! `None` and the empty text are what some clients send for "absent"; booleans come in many
-//! spellings.
+//! spellings. A path that cannot be decoded is refused in our own words, as JSON.
 
 use std::convert::Infallible;
 use std::fmt::Display;
@@ -9,8 +9,23 @@ use std::str::FromStr;
 
 use axum::extract::{FromRequestParts, Query};
 use axum::http::request::Parts;
+use serde::de::DeserializeOwned;
 
 use crate::error::ApiError;
+
+/// The variable segments of a path, decoded.
+pub(crate) struct Path<T>(pub(crate) T);
+
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let found = axum::extract::Path::<T>::from_request_parts(parts, state).await;
+        found
+            .map(|segments| Self(segments.0))
+            .map_err(|error| ApiError::Malformed(error.body_text()))
+    }
+}
 
 pub(crate) struct Params(Vec<(String, String)>);
 

@@ -3,12 +3,18 @@
 //! Never rejected for their content type. Text that reaches a column may hold no NUL, and JSON may
 //! not nest deeper than the rest of the house can walk.
 
+use std::error::Error as _;
+use std::fmt;
+use std::marker::PhantomData;
+
 use axum::body::to_bytes;
 use axum::extract::{FromRequest, Request};
 use bytes::Bytes;
+use http_body_util::LengthLimitError;
 use semel_model::{Payload, lenient};
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeOwned, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use crate::app::App;
 use crate::error::ApiError;
@@ -24,12 +30,24 @@ impl FromRequest<App> for Body {
     async fn from_request(request: Request, app: &App) -> Result<Self, ApiError> {
         let limit = app.limits.body_bytes_max;
         let bytes = to_bytes(request.into_body(), limit).await;
-        bytes.map(Self).map_err(|_| ApiError::TooLarge(limit))
+        bytes.map(Self).map_err(|error| match error.source() {
+            Some(cause) if cause.is::<LengthLimitError>() => ApiError::TooLarge(limit),
+            _ => ApiError::Malformed(format!("the request body broke off: {error}")),
+        })
     }
 }
 
 impl Body {
-    pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
+    pub(crate) fn object<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
+        self.json::<Structure<T>>().map(|object| object.0)
+    }
+
+    pub(crate) fn list<T: DeserializeOwned>(&self) -> Result<Vec<T>, ApiError> {
+        let list = self.json::<Vec<Structure<T>>>()?;
+        Ok(list.into_iter().map(|object| object.0).collect())
+    }
+
+    fn json<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
         check_depth(&self.0)?;
         serde_json::from_slice(&self.0)
             .map_err(|error| ApiError::Malformed(format!("the request body is not valid: {error}")))
@@ -44,6 +62,27 @@ impl Body {
             return Ok(Payload::empty());
         }
         self.json::<Object>().map(|object| object.0)
+    }
+}
+
+/// Read from an object only: serde alone would take `["a", 1]` for a structure's first two fields.
+struct Structure<T>(T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Structure<T> {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        struct Object<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Object<T> {
+            type Value = T;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(map))
+            }
+        }
+        d.deserialize_map(Object(PhantomData)).map(Self)
     }
 }
 
@@ -81,6 +120,20 @@ pub(crate) fn plain(name: &str, text: Option<&str>) -> Result<(), ApiError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_list_is_not_taken_for_an_object() {
+        #[derive(Debug, Deserialize)]
+        struct Named {
+            name: String,
+        }
+        let body = |text: &'static str| Body(Bytes::from_static(text.as_bytes()));
+        assert_eq!(body(r#"{"name":"a"}"#).object::<Named>().unwrap().name, "a");
+        assert_eq!(body(r#"[{"name":"a"}]"#).list::<Named>().unwrap()[0].name, "a");
+        assert!(body(r#"["a"]"#).object::<Named>().is_err());
+        assert!(body(r#"[["a"]]"#).list::<Named>().is_err());
+        assert!(body(r#"{"name":"a"}"#).list::<Named>().is_err());
+    }
 
     #[test]
     fn depth_is_counted_outside_of_text_only() {

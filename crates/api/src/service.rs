@@ -49,7 +49,7 @@ struct Advance {
 
 /// `POST /test/clock`: moves the store's time; served only with `--test-clock`.
 async fn advance(State(app): State<App>, body: Body) -> Answered {
-    let advance: Advance = body.json()?;
+    let advance: Advance = body.object()?;
     if advance.advance_ms < 0 {
         return Err(ApiError::Malformed("advanceMs must not be negative".to_owned()));
     }

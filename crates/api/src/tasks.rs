@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::routing::{get, post};
@@ -19,7 +19,7 @@ use serde_json::{Map, json};
 use crate::answer::{Answered, empty, json, nothing, text, with_header};
 use crate::app::App;
 use crate::error::ApiError;
-use crate::params::Params;
+use crate::params::{Params, Path};
 use crate::request::{Body, plain};
 use crate::view;
 use crate::workflow::{ANONYMOUS, execution_id, request_id, snapshot};
@@ -233,7 +233,7 @@ async fn update(
     params: Params,
     body: Body,
 ) -> Answered {
-    let named = named(body.json()?)?;
+    let named = named(body.object()?)?;
     let id = text(named.place.task.to_string());
     if named.result.extend_lease {
         return renew(&app, &named, id).await;
@@ -251,7 +251,7 @@ async fn update_v2(
     params: Params,
     body: Body,
 ) -> Answered {
-    let named = named(body.json()?)?;
+    let named = named(body.object()?)?;
     if named.result.extend_lease {
         return renew(&app, &named, nothing()).await;
     }

@@ -1,7 +1,7 @@
 //! # Executions: contract section 2.1
 
 use axum::Router;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::routing::{delete, get, post, put};
@@ -14,7 +14,7 @@ use crate::answer::{Answered, empty, json, text, with_header};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::idempotency::start_key;
-use crate::params::Params;
+use crate::params::{Params, Path};
 use crate::request::{Body, plain};
 use crate::view;
 
@@ -33,7 +33,7 @@ pub(crate) fn routes() -> Router<App> {
 
 /// `POST /api/workflow`: everything in the body.
 async fn start(State(app): State<App>, headers: HeaderMap, body: Body) -> Answered {
-    begin(&app, &headers, body.json()?).await
+    begin(&app, &headers, body.object()?).await
 }
 
 /// `POST /api/workflow/{name}`: the body is the input.

@@ -46,6 +46,10 @@ impl Turn<'_> {
         reason: Option<String>,
         failed: Option<&Task>,
     ) -> Result<(), Stop> {
+        // The output sees the run as it ends: its last status, and open tasks still open.
+        self.ending = Some(status);
+        let output = self.execution_output();
+        let output = self.store(output);
         let open: Vec<Arc<Task>> = self.execution().open_tasks().cloned().collect();
         for task in open {
             let held = self.hand_out(&task)?;
@@ -58,8 +62,6 @@ impl Turn<'_> {
                 hand_out: held.facts(),
             });
         }
-        let output = self.execution_output();
-        let output = self.store(output);
         let failed_task = failed.map(|task| task.id);
         self.emit(Change::ExecutionClosed { status, reason, output, failed_task });
         Ok(())

@@ -206,8 +206,10 @@ impl Execution {
 
     /// What follows from this closed task is already so.
     pub fn is_consumed(&self, task: &Task) -> bool {
-        task.status.is_successful()
-            && task.status.is_terminal()
+        let step = self.definition.step(&task.reference).task();
+        let passed_over = step.permissive && !task.replaced;
+        task.status.is_terminal()
+            && (task.status.is_successful() || passed_over)
             && !self.unconsumed.contains(&task.seq)
     }
 

@@ -158,7 +158,7 @@ impl Turn<'_> {
             "input" => return Some(self.parsed(Source::RunInput)),
             "output" => return Some(self.parsed(Source::RunOutput)),
             "workflowId" => json!(execution.id().to_string()),
-            "status" => json!(execution.status().map(WorkflowStatus::as_str)),
+            "status" => json!(self.ending.or(execution.status()).map(WorkflowStatus::as_str)),
             "workflowType" => json!(definition.name),
             "version" => json!(definition.version),
             "correlationId" => json!(execution.correlation_id()),

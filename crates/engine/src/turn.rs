@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use semel_model::{Payload, TaskId, Timestamp};
+use semel_model::{Payload, TaskId, Timestamp, WorkflowStatus};
 use serde_json::Value;
 
 use crate::apply::Page;
@@ -25,6 +25,8 @@ pub(crate) struct Turn<'a> {
     used: Facts,
     changes: Vec<Change>,
     payloads: Vec<Payload>,
+    /// The status the run is about to end with, while its output is computed.
+    pub(crate) ending: Option<WorkflowStatus>,
     /// Payloads an expression has looked into during this turn, by task (none: the run's input).
     pub(crate) parsed: BTreeMap<crate::expression::Source, Arc<Value>>,
 }
@@ -43,6 +45,7 @@ impl<'a> Turn<'a> {
             used: Facts { now, ..Facts::default() },
             changes: Vec::new(),
             payloads: payloads.to_vec(),
+            ending: None,
             parsed: BTreeMap::new(),
         }
     }

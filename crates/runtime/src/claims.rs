@@ -43,8 +43,7 @@ impl Round {
             let lapsed = lease.lease_until.is_some_and(|until| until <= self.held.now);
             lease.leased && lease.token == Some(token) && !lapsed
         });
-        let mut held: Vec<_> =
-            live.filter_map(|row| handed_out(world, row.clone()).ok()).collect();
+        let mut held: Vec<_> = live.filter_map(|row| handed_out(world, row.clone()).ok()).collect();
         held.sort_by_key(|out| out.delivery.hand_out.fence); // As they were handed out.
         held
     }

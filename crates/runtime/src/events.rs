@@ -37,7 +37,7 @@ impl Round {
         let mut draft = (*execution).clone();
         let decision = match self.decide(&mut draft, &work.event, &work.payloads, &facts) {
             Ok(decision) => decision,
-            Err(outcome) => return self.stopped(work, head, outcome),
+            Err(outcome) => return self.stopped(work, outcome),
         };
         let changed = !decision.changes.is_empty();
         if changed {
@@ -142,21 +142,31 @@ impl Round {
     }
 
     /// A fault parks its execution: visible, and left alone until somebody lifts it.
-    fn stopped(&mut self, work: &EventWork, mut head: Head, outcome: Outcome) -> Outcome {
+    fn stopped(&mut self, work: &EventWork, outcome: Outcome) -> Outcome {
         if let Outcome::Answer(Err(Failure::Fault(fault))) = &outcome {
-            head.parked = Some(format!("{fault}; at {:?}", work.event));
-            head.wake_at = None;
-            self.writes.heads.insert(head.id, head);
-            for (task, row) in self.deliveries_of(work.execution) {
-                let place = Place { execution: work.execution, task };
-                let disarmed = row.map(|mut row| {
-                    row.hand_out.armed = false;
-                    row
-                });
-                self.writes.deliveries.insert(place, disarmed);
-            }
+            self.park(work.execution, &format!("{fault}; at {:?}", work.event));
         }
         outcome
+    }
+
+    pub(crate) fn park(&mut self, id: ExecutionId, reason: &str) -> Outcome {
+        let head = self.writes.heads.get(&id).or_else(|| self.held.heads.get(&id)?.as_ref());
+        let Some(mut head) = head.cloned() else { return Outcome::Answer(Ok(Answer::Noted)) };
+        head.parked = Some(reason.to_owned());
+        head.wake_at = None;
+        self.writes.heads.insert(id, head);
+        self.arm_deliveries(id, false);
+        Outcome::Answer(Ok(Answer::Noted))
+    }
+
+    fn arm_deliveries(&mut self, id: ExecutionId, armed: bool) {
+        for (task, row) in self.deliveries_of(id) {
+            let row = row.map(|mut row| {
+                row.hand_out.armed = armed;
+                row
+            });
+            self.writes.deliveries.insert(Place { execution: id, task }, row);
+        }
     }
 
     /// Lets a parked execution go on: its deadlines are armed again.
@@ -168,13 +178,7 @@ impl Round {
         if head.parked.take().is_some() {
             head.wake_at = execution.wake_at();
             self.writes.heads.insert(id, head);
-            for (task, row) in self.deliveries_of(id) {
-                let armed = row.map(|mut row| {
-                    row.hand_out.armed = !execution.is_paused();
-                    row
-                });
-                self.writes.deliveries.insert(Place { execution: id, task }, armed);
-            }
+            self.arm_deliveries(id, !execution.is_paused());
         }
         Outcome::Answer(Ok(Answer::Noted))
     }

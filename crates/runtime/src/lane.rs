@@ -6,15 +6,15 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use semel_engine::{Event, Facts, Queue};
+use semel_engine::{Event, Queue};
 use semel_model::{ExecutionId, Timestamp};
-use semel_store::{Row, Stamp, StoreError, Touches, Writer};
+use semel_store::{Stamp, StoreError, Touches, Writer};
 
-use crate::events::{queue_of, subject};
 use crate::failure::Failure;
 use crate::inbox::Inbox;
 use crate::round::{Outcome, Round};
-use crate::work::{Answer, DocumentRule, DocumentWrite, EventWork, Item, Work};
+use crate::sabotage::Sabotage;
+use crate::work::{Answer, EventWork, Item, Work};
 use crate::world::World;
 
 /// Items in one round.
@@ -43,47 +43,6 @@ pub struct Lane {
 #[derive(Debug, thiserror::Error)]
 #[error("a commit failed and its outcome cannot be known; the process must end")]
 pub struct LaneDown(#[source] pub StoreError);
-
-/// Test-only faults of the lane itself. Without the `sabotage` feature there is none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Sabotage {
-    #[default]
-    None,
-    /// Reports are taken whatever their fence and worker say.
-    #[cfg(feature = "sabotage")]
-    FenceNotChecked,
-    /// The lane dies after every commit, before anybody is answered.
-    #[cfg(feature = "sabotage")]
-    DiesAfterCommit,
-}
-
-impl Sabotage {
-    /// Makes every report look as if its sender held the task.
-    pub(crate) fn forge(self, event: &Event, facts: &mut Facts) {
-        match (self, event) {
-            #[cfg(feature = "sabotage")]
-            (Self::FenceNotChecked, Event::Reported(report)) => {
-                for held in facts.deliveries.values_mut() {
-                    held.fence = report.fence.unwrap_or(held.fence);
-                    held.worker.clone_from(&report.progress.worker);
-                }
-            }
-            _ => {
-                let _ = facts;
-            }
-        }
-    }
-
-    fn dies_after_commit(self) -> bool {
-        match self {
-            Self::None => false,
-            #[cfg(feature = "sabotage")]
-            Self::FenceNotChecked => false,
-            #[cfg(feature = "sabotage")]
-            Self::DiesAfterCommit => true,
-        }
-    }
-}
 
 /// A round that is decided but not written.
 pub struct Prepared {
@@ -179,7 +138,8 @@ impl Lane {
             return None;
         }
         let mut touches = Touches::default();
-        let seen: Vec<u64> = items.iter().map(|item| self.touch(item, &mut touches)).collect();
+        let seen: Vec<u64> =
+            items.iter().map(|item| self.world.touch(item, &mut touches)).collect();
         let held = match self.writer.hold(&touches) {
             Ok(held) => held,
             Err(error) => {
@@ -212,6 +172,7 @@ impl Lane {
             Work::Renew(renewal) => round.renew(&self.world, renewal),
             Work::Documents(writes) => round.documents(writes),
             Work::Lift(id) => round.lift(&self.world, *id),
+            Work::Park(id, reason) => round.park(*id, reason),
             Work::Beat => Outcome::Answer(Ok(Answer::Noted)),
         };
         match outcome {
@@ -225,7 +186,7 @@ impl Lane {
                 let again = matches!(outcome, Outcome::Again);
                 if again {
                     item.misses += 1;
-                    self.widen(&mut item);
+                    self.world.widen(&mut item);
                 }
                 if item.misses > MISSES_MAX {
                     prepared.replies.push((item, Err(Failure::Unavailable)));
@@ -236,81 +197,6 @@ impl Lane {
             }
         }
         Decided::Now
-    }
-
-    fn widen(&self, item: &mut Item) {
-        item.wide = true;
-        item.limit = match &item.work {
-            Work::Claim(claim) => Some(claim.queue.task_type.clone()),
-            Work::Event(work) => self.queue_after(work).map(|queue| queue.task_type),
-            Work::Start(_) | Work::Renew(_) | Work::Documents(_) | Work::Lift(_) | Work::Beat => {
-                None
-            }
-        };
-    }
-
-    /// Names the rows an item will touch; returns what its queue looked like.
-    fn touch(&self, item: &Item, touches: &mut Touches) -> u64 {
-        touches.limits.extend(item.limit.clone());
-        match &item.work {
-            Work::Start(work) => touches.records.extend(work.record_key()),
-            Work::Event(work) => self.touch_event(item, work, touches),
-            Work::Claim(claim) => {
-                *touches.wanted.entry(claim.queue.clone()).or_default() += claim.count;
-                touches.tokens.insert(claim.token);
-                touches.limits.extend(self.limited(&claim.queue));
-                return self.world.waiters.seen(&claim.queue);
-            }
-            Work::Renew(renewal) => {
-                touches.deliveries.insert(renewal.place);
-            }
-            Work::Documents(writes) => {
-                touches.documents.extend(writes.iter().map(|write| write.key.clone()));
-            }
-            Work::Lift(id) => {
-                touches.heads.insert(*id);
-                touches.all_deliveries.insert(*id);
-            }
-            Work::Beat => {}
-        }
-        0
-    }
-
-    fn touch_event(&self, item: &Item, work: &EventWork, touches: &mut Touches) {
-        let id = work.execution;
-        touches.heads.insert(id);
-        let Some(execution) = self.world.cached(id) else { return };
-        if let Some(key) = execution.idempotency_key() {
-            let name = &execution.definition().definition().name;
-            touches.records.insert(semel_engine::RecordKey::start(name, key));
-        }
-        match subject(&work.event, &execution) {
-            Some(task) if !item.wide => {
-                touches.deliveries.insert(semel_store::Place { execution: id, task });
-            }
-            _ => {
-                touches.all_deliveries.insert(id);
-            }
-        }
-        if let (Some(next), Some(queue)) = (&work.next, self.queue_after(work)) {
-            touches.limits.extend(self.limited(&queue));
-            *touches.wanted.entry(queue).or_default() += 1;
-            touches.tokens.insert(next.token);
-        }
-    }
-
-    fn queue_after(&self, work: &EventWork) -> Option<Queue> {
-        work.next.as_ref()?;
-        let execution = self.world.cached(work.execution)?;
-        let task = execution.task(subject(&work.event, &execution)?)?;
-        Some(queue_of(&execution, task))
-    }
-
-    /// The limit row of a type that is registered as limited.
-    fn limited(&self, queue: &Queue) -> Option<String> {
-        let found = self.world.definitions.task(&queue.task_type).ok()??;
-        let limits = semel_engine::Limits::of(&found);
-        (!limits.is_unlimited()).then(|| queue.task_type.clone())
     }
 
     /// Writes, and only then answers.
@@ -374,7 +260,13 @@ impl Lane {
         }
         self.writer.release();
         let items = prepared.replies.into_iter().map(|(item, _)| item);
-        let items = items.chain(prepared.parked.into_iter().map(|(item, _)| item)).collect();
+        let items: Vec<_> =
+            items.chain(prepared.parked.into_iter().map(|(item, _)| item)).collect();
+        if let (StoreError::Corrupt(why), [Item { work: Work::Event(work), .. }]) = (error, &*items)
+        {
+            let (id, reason) = (work.execution, why.clone());
+            self.again.push_back(Item::unasked(Work::Park(id, reason)));
+        }
         self.refuse(items, error);
         Stepped { items: 1, prefetch: prepared.prefetch }
     }
@@ -396,6 +288,9 @@ impl Lane {
         self.openings.extend(round.openings);
         for (queue, count) in round.ready {
             self.wake(&queue, count);
+        }
+        for (task_type, count) in round.freed {
+            self.again.extend(self.world.waiters.wake_type(&task_type, count));
         }
         for (id, task, question) in round.asked {
             let answer = self.world.polls.answer(&question, self.world.store.now());
@@ -441,39 +336,7 @@ fn timer(execution: ExecutionId, event: Event) -> Item {
 fn execution_of(work: &Work) -> Option<ExecutionId> {
     match work {
         Work::Event(work) => Some(work.execution),
-        Work::Lift(id) => Some(*id),
+        Work::Lift(id) | Work::Park(id, _) => Some(*id),
         Work::Start(_) | Work::Claim(_) | Work::Renew(_) | Work::Documents(_) | Work::Beat => None,
-    }
-}
-
-impl Round {
-    fn documents(&mut self, writes: &[DocumentWrite]) -> Outcome {
-        for write in writes {
-            if self.held.skipped.contains(&Row::Document(write.key.clone())) {
-                return Outcome::Defer;
-            }
-            let written = self.writes.documents.get(&write.key);
-            let found = written.or_else(|| self.held.documents.get(&write.key));
-            let exists = found.is_some_and(Option::is_some);
-            let key = || write.key.clone();
-            match write.rule {
-                DocumentRule::MustBeAbsent if exists => {
-                    return Outcome::Answer(Err(Failure::Exists(key())));
-                }
-                DocumentRule::MustExist if !exists => {
-                    return Outcome::Answer(Err(Failure::Missing(key())));
-                }
-                DocumentRule::Any | DocumentRule::MustBeAbsent | DocumentRule::MustExist => {}
-            }
-        }
-        for write in writes {
-            let found = self.writes.documents.get(&write.key);
-            let found = found.or_else(|| self.held.documents.get(&write.key));
-            // Said twice is said once, and costs no commit.
-            if found != Some(&write.body) {
-                self.writes.documents.insert(write.key.clone(), write.body.clone());
-            }
-        }
-        Outcome::Answer(Ok(Answer::Noted))
     }
 }

@@ -11,12 +11,18 @@ use semel_model::Timestamp;
 /// A domain counts as active this long after a poll.
 const ACTIVE_MS: i64 = 10_000;
 
+/// Queues remembered before those without a recent poll are forgotten.
+const QUEUES_MAX: usize = 10_000;
+
 #[derive(Default)]
 pub(crate) struct Polls(Mutex<BTreeMap<Queue, Timestamp>>);
 
 impl Polls {
     pub(crate) fn note(&self, queue: &Queue, now: Timestamp) {
         let mut polls = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if polls.len() >= QUEUES_MAX {
+            polls.retain(|_, at| now.since_ms(*at) < ACTIVE_MS);
+        }
         polls.insert(queue.clone(), now);
     }
 

@@ -26,13 +26,15 @@ pub(crate) struct Round {
     /// Tasks this round has given to somebody.
     pub(crate) taken: BTreeSet<Place>,
     pub(crate) asked: Vec<(ExecutionId, TaskId, Question)>,
-    /// How many tasks became ready in each queue, or may now be taken because a lease ended.
+    /// How many tasks became ready in each queue.
     pub(crate) ready: BTreeMap<Queue, usize>,
+    /// How many places became free under the limit of each type.
+    pub(crate) freed: BTreeMap<String, usize>,
     /// When a rate limit that refused a poll opens again.
     pub(crate) openings: BTreeMap<Queue, Timestamp>,
     /// The highest fence drawn so far.
     pub(crate) fence: u64,
-    pub(crate) sabotage: crate::lane::Sabotage,
+    pub(crate) sabotage: crate::sabotage::Sabotage,
 }
 
 /// What became of one item.
@@ -97,7 +99,7 @@ impl Layer {
 }
 
 impl Round {
-    pub(crate) fn new(held: Held, fence: u64, sabotage: crate::lane::Sabotage) -> Self {
+    pub(crate) fn new(held: Held, fence: u64, sabotage: crate::sabotage::Sabotage) -> Self {
         Self {
             held,
             writes: Writes::default(),
@@ -105,6 +107,7 @@ impl Round {
             taken: BTreeSet::new(),
             asked: Vec::new(),
             ready: BTreeMap::new(),
+            freed: BTreeMap::new(),
             openings: BTreeMap::new(),
             fence,
             sabotage,
@@ -178,24 +181,24 @@ impl Round {
         self.executions.insert(id, Arc::new(layer.execution));
     }
 
-    /// A row that can be taken now wakes a waiter of its queue; so does the end of a lease when its
-    /// type is limited, because it makes room.
+    /// A row that can be taken now wakes a waiter of its queue. A lease that ends makes room under
+    /// the limit of its type: for later claims of this round, and for waiters in any domain.
     fn note_ready(&mut self, world: &World, place: Place, row: Option<&Delivery>) {
         let before = self.delivery(place).flatten();
         let freed = before.filter(|before| before.hand_out.leased);
-        let queue = match (row, freed) {
-            (Some(row), _) if row.hand_out.leased => None,
-            (Some(row), None) => (row.ready_at <= self.held.now).then_some(&row.queue),
-            (_, Some(freed)) => {
-                let now_ready = row.is_some_and(|row| row.ready_at <= self.held.now);
-                let limits = world.limits_of(freed);
-                let limited = limits.is_ok_and(|limits| !limits.is_unlimited());
-                (now_ready || limited).then_some(&freed.queue)
+        let is_leased = row.is_some_and(|row| row.hand_out.leased);
+        if let Some(freed) = freed.filter(|_| !is_leased) {
+            let limited = world.limits_of(freed).is_ok_and(|limits| !limits.is_unlimited());
+            let task_type = freed.queue.task_type.clone();
+            if let Some(limit) = self.held.limits.get_mut(&task_type) {
+                limit.in_flight = limit.in_flight.saturating_sub(1);
             }
-            (None, None) => None,
-        };
-        if let Some(queue) = queue.cloned() {
-            *self.ready.entry(queue).or_default() += 1;
+            if limited {
+                *self.freed.entry(task_type).or_default() += 1;
+            }
+        }
+        if let Some(row) = row.filter(|row| !is_leased && row.ready_at <= self.held.now) {
+            *self.ready.entry(row.queue.clone()).or_default() += 1;
         }
     }
 }

@@ -13,8 +13,9 @@ use tokio::sync::oneshot;
 
 use crate::failure::Failure;
 use crate::inbox::{Class, Inbox};
-use crate::lane::{Lane, Sabotage};
+use crate::lane::Lane;
 use crate::reading::Snapshot;
+use crate::sabotage::Sabotage;
 use crate::threads::Threads;
 use crate::verify::{Verdict, verify};
 use crate::waiters::Waiting;

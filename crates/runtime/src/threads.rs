@@ -132,7 +132,7 @@ fn load(loads: &Receiver<Item>, world: &World, inbox: &Inbox) {
     while let Ok(item) = loads.recv() {
         let id = match &item.work {
             Work::Event(work) => work.execution,
-            Work::Lift(id) => *id,
+            Work::Lift(id) | Work::Park(id, _) => *id,
             Work::Start(_) | Work::Claim(_) | Work::Renew(_) | Work::Documents(_) | Work::Beat => {
                 inbox.take_back(Some(item));
                 continue;

@@ -36,6 +36,10 @@ impl Waiting {
         self.step(LISTENING, GONE)
     }
 
+    fn listens(&self) -> bool {
+        self.0.load(Ordering::Acquire) != GONE
+    }
+
     fn step(&self, from: u8, to: u8) -> bool {
         self.0.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
@@ -46,9 +50,18 @@ pub(crate) struct Waiters(Mutex<Parked>);
 
 #[derive(Default)]
 struct Parked {
-    by_queue: BTreeMap<Queue, VecDeque<(Timestamp, Item)>>,
+    items: BTreeMap<Ticket, Item>,
+    lines: BTreeMap<Queue, VecDeque<Ticket>>,
+    next_number: u64,
     /// Grows when a queue gets something: a poll that looked before that must look again.
     changes: BTreeMap<Queue, u64>,
+}
+
+/// Names a parked poll, earliest end first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Ticket {
+    until: Timestamp,
+    number: u64,
 }
 
 impl Waiters {
@@ -70,60 +83,51 @@ impl Waiters {
             return Some(item);
         }
         item.credit = None; // A parked poll costs the lane nothing.
-        parked.by_queue.entry(queue).or_default().push_back((until, item));
+        parked.next_number += 1;
+        let ticket = Ticket { until, number: parked.next_number };
+        parked.items.insert(ticket, item);
+        parked.lines.entry(queue).or_default().push_back(ticket);
         None
     }
 
     /// `count` tasks became ready: takes as many waiters that still listen.
     pub(crate) fn wake(&self, queue: &Queue, count: usize) -> Vec<Item> {
+        self.parked().wake(queue, count)
+    }
+
+    /// `count` places became free under the limit of a type, whatever the domain.
+    pub(crate) fn wake_type(&self, task_type: &str, count: usize) -> Vec<Item> {
         let mut parked = self.parked();
-        *parked.changes.entry(queue.clone()).or_default() += 1;
-        let Some(line) = parked.by_queue.get_mut(queue) else { return Vec::new() };
+        let first = Queue { task_type: task_type.to_owned(), domain: None };
+        let lines = parked.lines.range(first..).map(|(queue, _)| queue.clone());
+        let lines: Vec<_> = lines.take_while(|queue| queue.task_type == task_type).collect();
         let mut woken = Vec::new();
-        while woken.len() < count
-            && let Some((_, item)) = line.pop_front()
-        {
-            if listens(&item) {
-                woken.push(item);
-            }
-        }
-        if line.is_empty() {
-            parked.by_queue.remove(queue);
+        for queue in lines {
+            woken.extend(parked.wake(&queue, count - woken.len()));
         }
         woken
     }
 
-    /// Answers polls whose time is over, and forgets those nobody listens to.
+    /// Answers polls whose time is over.
     pub(crate) fn expire(&self, now: Timestamp) {
-        let mut over = Vec::new();
         let mut parked = self.parked();
-        for line in parked.by_queue.values_mut() {
-            let kept: VecDeque<_> = std::mem::take(line)
-                .into_iter()
-                .filter_map(|(until, item)| {
-                    if until > now && listens(&item) {
-                        return Some((until, item));
-                    }
-                    over.push(item);
-                    None
-                })
-                .collect();
-            *line = kept;
-        }
-        parked.by_queue.retain(|_, line| !line.is_empty());
+        let after = Ticket { until: now.plus_ms(1), number: 0 };
+        let kept = parked.items.split_off(&after);
+        let over = std::mem::replace(&mut parked.items, kept);
         drop(parked);
-        over.into_iter().for_each(|item| (item.reply)(Ok(Answer::Claimed(Vec::new()))));
+        over.into_values().for_each(|item| (item.reply)(Ok(Answer::Claimed(Vec::new()))));
     }
 
     /// When the first parked poll's time is over.
     pub(crate) fn next_expiry(&self) -> Option<Timestamp> {
-        let parked = self.parked();
-        parked.by_queue.values().flatten().map(|(until, _)| *until).min()
+        self.parked().items.first_key_value().map(|(ticket, _)| ticket.until)
     }
 
     /// Drops all of them, unanswered.
     pub(crate) fn clear(&self) {
-        self.parked().by_queue.clear();
+        let mut parked = self.parked();
+        parked.items.clear();
+        parked.lines.clear();
     }
 
     fn parked(&self) -> MutexGuard<'_, Parked> {
@@ -131,14 +135,27 @@ impl Waiters {
     }
 }
 
+impl Parked {
+    fn wake(&mut self, queue: &Queue, count: usize) -> Vec<Item> {
+        *self.changes.entry(queue.clone()).or_default() += 1;
+        let Some(line) = self.lines.get_mut(queue) else { return Vec::new() };
+        let mut woken = Vec::new();
+        while woken.len() < count
+            && let Some(ticket) = line.pop_front()
+        {
+            // A ticket without an item is a poll that was answered when its time was over.
+            woken.extend(self.items.remove(&ticket).filter(listens));
+        }
+        if line.is_empty() {
+            self.lines.remove(queue);
+        }
+        woken
+    }
+}
+
 fn listens(item: &Item) -> bool {
     match &item.work {
-        Work::Claim(claim) => {
-            claim.waiting.take() && {
-                claim.waiting.put_back();
-                true
-            }
-        }
+        Work::Claim(claim) => claim.waiting.listens(),
         _ => false,
     }
 }

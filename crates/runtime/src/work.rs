@@ -48,6 +48,8 @@ pub enum Work {
     Documents(Vec<DocumentWrite>),
     /// Lifts an execution that was parked.
     Lift(ExecutionId),
+    /// Parks an execution whose event could not be written.
+    Park(ExecutionId, String),
     /// Notes that the store is alive, so that downtime is measured from here.
     Beat,
 }

@@ -105,3 +105,128 @@ impl Writer for SqliteWriter {
         lock(&self.shared).mirror.next_due()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use semel_engine::Delivery;
+    use semel_store::conformance::samples;
+    use semel_store::{Clock, Store};
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::SqliteStore;
+
+    fn open() -> (TempDir, SqliteStore) {
+        let directory = TempDir::new().unwrap();
+        let clock = Arc::new(Clock::manual(samples::BEGIN));
+        let store = SqliteStore::open(directory.path(), clock).unwrap();
+        (directory, store)
+    }
+
+    fn execute(store: &SqliteStore, sql: &str) {
+        lock(&store.shared).connection.execute_batch(sql).unwrap();
+    }
+
+    fn one_entry() -> Writes {
+        let entries = vec![(samples::execution(1), 1, b"entry".to_vec())];
+        Writes { entries, ..samples::put_heads([samples::head(1)]) }
+    }
+
+    #[test]
+    fn a_round_that_fails_leaves_nothing_behind() {
+        let (_directory, store) = open();
+        let mut writer = store.writer(0).unwrap();
+        writer.commit(one_entry()).unwrap();
+        let again = Writes {
+            heads: samples::put_heads([samples::head(2)]).heads,
+            deliveries: samples::put_deliveries([samples::delivery(2, 1)]).deliveries,
+            ..one_entry()
+        };
+        let error = writer.commit(again).unwrap_err();
+        assert!(error.to_string().contains("entry 1 of execution 01010101"), "{error}");
+        assert_eq!(store.head(samples::execution(2)).unwrap(), None);
+        let wanted = [(samples::queue("work"), 9)].into();
+        let held = writer.hold(&Touches { wanted, ..Touches::default() }).unwrap();
+        assert!(held.deliveries.is_empty(), "the mirror did not follow");
+        writer.commit(samples::put_heads([samples::head(2)])).unwrap();
+    }
+
+    #[test]
+    fn a_full_disk_rolls_the_round_back_and_the_next_one_goes_on() {
+        let (_directory, store) = open();
+        let mut writer = store.writer(0).unwrap();
+        writer.commit(one_entry()).unwrap();
+        execute(&store, "PRAGMA max_page_count = 30");
+        let large = vec![(samples::execution(1), 2, vec![0; 1 << 20])];
+        let heads = samples::put_heads([samples::full_head(1)]);
+        let error = writer.commit(Writes { entries: large, ..heads }).unwrap_err();
+        assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
+        assert_eq!(store.head(samples::execution(1)).unwrap(), Some(samples::head(1)));
+        writer.commit(samples::put_heads([samples::head(2)])).unwrap();
+    }
+
+    #[test]
+    fn after_an_unknown_commit_nothing_is_held_written_or_answered() {
+        let (_directory, store) = open();
+        let mut writer = store.writer(0).unwrap();
+        lock(&store.shared).is_unknown = true;
+        assert!(matches!(writer.hold(&Touches::default()), Err(StoreError::Unknown)));
+        assert!(matches!(writer.commit(one_entry()), Err(StoreError::Unknown)));
+        assert!(matches!(writer.happened(Stamp::default()), Err(StoreError::Unknown)));
+    }
+
+    #[test]
+    fn a_replaced_writer_writes_nothing_more() {
+        let (_directory, store) = open();
+        let mut first = store.writer(0).unwrap();
+        let mut second = store.writer(0).unwrap();
+        assert!(matches!(first.commit(one_entry()), Err(StoreError::Contended)));
+        second.commit(one_entry()).unwrap();
+    }
+
+    #[test]
+    fn there_is_one_lane() {
+        let (_directory, store) = open();
+        assert!(matches!(store.writer(1), Err(StoreError::Unavailable(_))));
+    }
+
+    #[test]
+    fn a_row_that_cannot_be_read_is_named() {
+        let (_directory, store) = open();
+        let row = samples::delivery(1, 2);
+        store.writer(0).unwrap().commit(samples::put_deliveries([row.clone()])).unwrap();
+        execute(&store, "UPDATE deliveries SET input = x'ff'");
+        let error = store.delivery(samples::place_of(&row)).unwrap_err();
+        assert!(matches!(&error, StoreError::Corrupt(_)), "{error}");
+        let name = format!("delivery {} of execution {}", row.task, row.execution);
+        assert!(error.to_string().contains(&name), "{error}");
+    }
+
+    #[test]
+    fn payloads_that_lie_apart_go_with_their_row() {
+        let (_directory, store) = open();
+        let mut writer = store.writer(0).unwrap();
+        let small = samples::delivery(1, 1);
+        let input = samples::payload(&format!("\"{}\"", "x".repeat(5_000)));
+        let large = Delivery { input, ..small.clone() };
+        let at = samples::place_of(&small);
+        let apart = |store: &SqliteStore| -> u32 {
+            let sql = "SELECT count(*) FROM delivery_payloads";
+            lock(&store.shared).connection.query_row(sql, [], |row| row.get(0)).unwrap()
+        };
+        for is_held in [true, false] {
+            for (row, count) in
+                [(Some(&large), 1), (Some(&small), 0), (Some(&large), 1), (None, 0), (None, 0)]
+            {
+                if is_held {
+                    let deliveries = [at].into();
+                    writer.hold(&Touches { deliveries, ..Touches::default() }).unwrap();
+                }
+                let deliveries = [(at, row.cloned())].into();
+                writer.commit(Writes { deliveries, ..Writes::default() }).unwrap();
+                assert_eq!(store.delivery(at).unwrap().as_ref(), row);
+                assert_eq!(apart(&store), count);
+            }
+        }
+    }
+}

@@ -30,7 +30,7 @@ const DOCUMENTS_OF: &str =
 
 /// A directory with one database in it, held by this process.
 pub struct SqliteStore {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
 }
 
 /// Fields close in this order; see [`open::Opened`].

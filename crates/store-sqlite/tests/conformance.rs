@@ -3,6 +3,8 @@
 //! Twice: closed cleanly, so that the log is copied into the file; and cut off, so that what was
 //! committed lies in the log alone.
 
+#![expect(clippy::unwrap_used, reason = "a test says what went wrong by panicking")]
+
 use std::path::Path;
 use std::sync::Arc;
 

@@ -2,6 +2,8 @@
 //!
 //! One seed decides everything. A failure names it, and `SEMEL_SEED=n` runs that one alone.
 
+#![expect(clippy::unwrap_used, reason = "a test says what went wrong by panicking")]
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -12,7 +14,7 @@ use semel_store::{Clock, DocumentKey, Kind, MemoryStore, Place, Store, Touches, 
 use semel_store_sqlite::SqliteStore;
 
 const SEEDS: u64 = 4;
-const ROUNDS: u32 = 200;
+const ROUNDS: u32 = 100;
 const EXECUTIONS: u64 = 5;
 const TASKS: u64 = 4;
 
@@ -225,19 +227,27 @@ fn writes(dice: &mut Dice, desk: &Desk<'_>) -> Writes {
     }
 }
 
-/// Everything the store can be asked, as text.
+/// Everything the store can be asked, a line each.
 fn everything(desk: &Desk<'_>, after_seq: u64) -> String {
     let store = desk.store();
-    let loaded: Vec<_> = (0..EXECUTIONS)
-        .map(|number| store.load(samples::execution(u8::try_from(number).unwrap()), after_seq))
-        .map(Result::unwrap)
-        .collect();
-    let pinned: Vec<_> = (0..4).map(|byte| store.pinned(Digest::of(&[byte])).unwrap()).collect();
-    let documents = [Kind::WorkflowDefinition, Kind::TaskDefinition]
-        .map(|kind| store.documents(kind, None).unwrap());
-    let generation = store.documents_generation().unwrap();
-    let floor = store.fence_floor().unwrap();
-    format!("{loaded:#?} {pinned:?} {documents:?} {generation} {floor} {:?}", store.now())
+    let mut lines = vec![];
+    for number in 0..EXECUTIONS {
+        let id = samples::execution(u8::try_from(number).unwrap());
+        let Some(loaded) = store.load(id, after_seq).unwrap() else { continue };
+        lines.push(format!("{:?}", loaded.head));
+        lines.extend(loaded.entries.iter().map(|entry| Digest::of(entry).to_string()));
+        lines.extend(loaded.deliveries.iter().map(|row| format!("{row:?}")));
+    }
+    for byte in 0..4 {
+        lines.push(format!("{:?}", store.pinned(Digest::of(&[byte])).unwrap()));
+    }
+    for kind in [Kind::WorkflowDefinition, Kind::TaskDefinition] {
+        lines.push(format!("{:?}", store.documents(kind, None).unwrap()));
+    }
+    lines.push(format!("generation {}", store.documents_generation().unwrap()));
+    lines.push(format!("fence {} {:?}", store.fence_floor().unwrap(), store.last_round(0)));
+    lines.push(format!("{:?}", store.now()));
+    lines.join("\n")
 }
 
 fn run(seed: u64) {
@@ -261,15 +271,19 @@ fn run(seed: u64) {
                 desk.crash_for_ms(700);
             }
             let after = desk.look(&wanted);
-            format!("{held:#?}\n{next_due:?} {due:?}\n{after:#?}\n{}", everything(desk, after_seq))
+            format!("{held:?}\n{next_due:?} {due:?}\n{after:?}\n{}", everything(desk, after_seq))
         });
         assert!(seen[0] == seen[1], "seed {seed}, round {round}: {}", difference(&seen));
     }
 }
 
-fn difference([memory, sqlite]: &[String; 2]) -> String {
-    let lines = memory.lines().zip(sqlite.lines()).find(|(left, right)| left != right);
-    format!("memory and SQLite differ first at {lines:?}")
+/// Both texts from just before the first character that differs.
+fn difference(seen: &[String; 2]) -> String {
+    let [memory, sqlite] = seen.each_ref().map(|text| text.chars());
+    let same = memory.zip(sqlite).take_while(|(left, right)| left == right).count();
+    let near = |text: &String| text.chars().skip(same.saturating_sub(200)).take(300).collect();
+    let [memory, sqlite]: [String; 2] = seen.each_ref().map(near);
+    format!("\n memory: {memory}\n sqlite: {sqlite}")
 }
 
 #[test]

@@ -25,7 +25,9 @@ macro_rules! conformance {
         $crate::conformance! { @rules $fixture;
             rows: a_head_is_read_as_it_was_written,
                 a_head_is_read_as_it_was_written_in_every_status,
+                a_change_of_any_one_field_of_a_head_is_written,
                 a_delivery_is_read_as_it_was_written,
+                a_change_of_any_one_field_of_a_delivery_is_written,
                 a_record_is_read_as_it_was_written,
                 record_keys_are_compared_byte_for_byte,
                 a_limit_is_read_as_it_was_written,

@@ -9,6 +9,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 mod clock;
+#[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
 mod memory;
 mod mirror;

@@ -178,7 +178,7 @@ impl Store for MemoryStore {
     fn load(&self, id: ExecutionId, after_seq: u64) -> Result<Option<Loaded>, StoreError> {
         let shared = self.shared();
         let Some(head) = shared.live.heads.get(&id).cloned() else { return Ok(None) };
-        let entries = shared.live.journal.range((id, after_seq + 1)..=(id, u64::MAX));
+        let entries = shared.live.journal.range((id, after_seq.saturating_add(1))..=(id, u64::MAX));
         let deliveries = shared.mirror.of_execution(id);
         Ok(Some(Loaded {
             head,

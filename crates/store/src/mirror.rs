@@ -53,19 +53,19 @@ struct Rank {
 struct Line {
     ready: BTreeSet<Rank>,
     later: BTreeSet<(Timestamp, Rank)>,
+    /// Became ready by the passing of time, and nobody was told yet.
+    untold: usize,
 }
 
 impl Line {
-    /// Moves what has become ready by `now`; tells how many.
-    fn ripen(&mut self, now: Timestamp) -> usize {
-        let mut count = 0;
+    /// Moves what has become ready by `now`.
+    fn ripen(&mut self, now: Timestamp) {
         while self.later.first().is_some_and(|(at, _)| *at <= now) {
             if let Some((_, rank)) = self.later.pop_first() {
                 self.ready.insert(rank);
-                count += 1;
+                self.untold += 1;
             }
         }
-        count
     }
 }
 
@@ -114,10 +114,12 @@ impl Mirror {
 
     /// A row that is ready when it is written is no news to the timers: its commit wakes waiters.
     fn promote(&mut self, row: &Delivery, now: Timestamp) {
-        if row.ready_at <= now
-            && let Some(line) = self.queues.get_mut(&row.queue)
+        let place = Place { execution: row.execution, task: row.task };
+        let Some(rank) = self.spots.get(&place).map(|spot| spot.rank) else { return };
+        if let Some(line) = self.queues.get_mut(&row.queue).filter(|_| row.ready_at <= now)
+            && line.later.remove(&(rank.ready_at, rank))
         {
-            line.ripen(row.ready_at);
+            line.ready.insert(rank);
         }
     }
 
@@ -186,9 +188,9 @@ impl Mirror {
     pub fn due(&mut self, now: Timestamp, max: usize) -> Due {
         let mut due = Due::default();
         for (queue, line) in &mut self.queues {
-            let count = line.ripen(now);
-            if count > 0 {
-                due.ripe.insert(queue.clone(), count);
+            line.ripen(now);
+            if line.untold > 0 {
+                due.ripe.insert(queue.clone(), std::mem::take(&mut line.untold));
             }
         }
         while due.executions.len() + due.deliveries.len() < max

@@ -162,7 +162,8 @@ impl Bench {
     }
 
     pub(crate) fn report(&mut self, said: &Said) -> Result<Vec<Change>, Stop> {
-        self.happen(said.event(), &said.payloads())
+        let (event, payloads) = said.told();
+        self.happen(event, &payloads)
     }
 
     /// Claims and reports COMPLETED.
@@ -184,7 +185,7 @@ impl Bench {
         said: &Said,
     ) -> Result<Vec<Change>, Stop> {
         let (reference, progress) = (reference.to_owned(), said.progress());
-        self.happen(Event::Named { reference, force, progress }, &said.payloads())
+        self.happen(Event::Named { reference, force, progress }, &[payload(&said.output)])
     }
 
     pub(crate) fn pause(&mut self) {

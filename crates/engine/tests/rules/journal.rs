@@ -38,12 +38,13 @@ fn altering_any_byte_of_any_entry_is_noticed() {
     let run = told();
     let head = run.execution.link();
     assert!(!noticed(&run.journal, head));
-    for entry in 0..run.journal.len() {
-        for byte in 0..run.journal[entry].len() {
+    let mut altered = run.journal.clone();
+    for entry in 0..altered.len() {
+        for byte in 0..altered[entry].len() {
             for flip in [1, 0x20] {
-                let mut altered = run.journal.clone();
                 altered[entry][byte] ^= flip;
                 assert!(noticed(&altered, head), "entry {entry}, byte {byte}");
+                altered[entry][byte] ^= flip;
             }
         }
     }

@@ -90,7 +90,7 @@ impl Play {
 
     fn say(&mut self, said: Said) -> (Event, Vec<Payload>) {
         self.sent.push(said.clone());
-        (said.event(), said.payloads())
+        said.told()
     }
 
     fn open(&self) -> Option<Arc<Task>> {

@@ -79,10 +79,6 @@ impl Said {
         self
     }
 
-    pub(crate) fn payloads(&self) -> Vec<Payload> {
-        vec![payload(&self.output)]
-    }
-
     pub(crate) fn progress(&self) -> Progress {
         Progress {
             status: self.status,
@@ -93,10 +89,12 @@ impl Said {
         }
     }
 
-    /// Equal words have equal fingerprints.
-    pub(crate) fn event(&self) -> Event {
-        let fingerprint = Digest::of(format!("{self:?}").as_bytes());
-        let (task, fence) = (self.task, self.fence);
-        Event::Reported(Report { task, fence, fingerprint, progress: self.progress() })
+    /// The event and its payloads. Equal words have equal fingerprints.
+    pub(crate) fn told(&self) -> (Event, Vec<Payload>) {
+        let (task, fence, progress) = (self.task, self.fence, self.progress());
+        let rest = format!("{task} {fence:?} {progress:?}");
+        let output = payload(&self.output);
+        let fingerprint = Digest::of_parts([rest.as_bytes(), output.text().as_bytes()]);
+        (Event::Reported(Report { task, fence, fingerprint, progress }), vec![output])
     }
 }

@@ -90,12 +90,14 @@ pub fn the_last_round_is_known_to_have_happened(fixture: &mut dyn Fixture) {
     let mut desk = Desk::new(fixture);
     let never = Stamp { round: 1, ..Stamp::default() };
     assert!(!desk.writer().happened(never).expect("readable"));
+    assert_eq!(desk.store().last_round(0).expect("readable"), 0);
     for _ in 0..3 {
         let last = desk.commit(Writes::default());
         let next = Stamp { round: last.round + 1, ..last };
         assert!(desk.writer().happened(last).expect("readable"));
         assert!(!desk.writer().happened(next).expect("readable"));
         desk.crash();
+        assert_eq!(desk.store().last_round(0).expect("readable"), last.round);
         assert!(desk.writer().happened(last).expect("readable"));
         assert!(!desk.writer().happened(next).expect("readable"));
     }

@@ -1,0 +1,157 @@
+//! # Routes: every path and verb of this release, with a request each of them accepts
+//!
+//! The tables of hostile input walk over this one: a new route belongs here first.
+
+use serde_json::{Value, json};
+
+use crate::house::House;
+use crate::raw::Request;
+
+/// What a route reads from the body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    Nothing,
+    Input,
+    Start,
+    Definition,
+    Definitions,
+    TaskDef,
+    TaskDefs,
+    Report,
+}
+
+pub(crate) struct Route {
+    pub(crate) method: &'static str,
+    pub(crate) path: &'static str,
+    pub(crate) shape: Shape,
+}
+
+const fn route(method: &'static str, path: &'static str, shape: Shape) -> Route {
+    Route { method, path, shape }
+}
+
+pub(crate) const ROUTES: &[Route] = &[
+    route("GET", "/", Shape::Nothing),
+    route("GET", "/health", Shape::Nothing),
+    route("GET", "/api/health", Shape::Nothing),
+    route("GET", "/api/version", Shape::Nothing),
+    route("POST", "/api/metadata/workflow", Shape::Definition),
+    route("PUT", "/api/metadata/workflow", Shape::Definitions),
+    route("GET", "/api/metadata/workflow", Shape::Nothing),
+    route("POST", "/api/metadata/workflow/validate", Shape::Definition),
+    route("GET", "/api/metadata/workflow/{name}", Shape::Nothing),
+    route("DELETE", "/api/metadata/workflow/{name}/{version}", Shape::Nothing),
+    route("POST", "/api/metadata/taskdefs", Shape::TaskDefs),
+    route("PUT", "/api/metadata/taskdefs", Shape::TaskDef),
+    route("GET", "/api/metadata/taskdefs", Shape::Nothing),
+    route("GET", "/api/metadata/taskdefs/{name}", Shape::Nothing),
+    route("DELETE", "/api/metadata/taskdefs/{name}", Shape::Nothing),
+    route("POST", "/api/workflow", Shape::Start),
+    route("POST", "/api/workflow/{name}", Shape::Input),
+    route("GET", "/api/workflow/{id}", Shape::Nothing),
+    route("DELETE", "/api/workflow/{id}", Shape::Nothing),
+    route("POST", "/api/workflow/start/{name}/{version}", Shape::Input),
+    route("GET", "/api/workflow/{id}/status", Shape::Nothing),
+    route("PUT", "/api/workflow/{id}/pause", Shape::Nothing),
+    route("PUT", "/api/workflow/{id}/resume", Shape::Nothing),
+    route("GET", "/api/workflow/{id}/log", Shape::Nothing),
+    route("POST", "/api/workflow/{id}/verify", Shape::Nothing),
+    route("DELETE", "/api/workflow/{id}/parked", Shape::Nothing),
+    route("GET", "/api/tasks/poll/{name}", Shape::Nothing),
+    route("GET", "/api/tasks/poll/batch/{name}", Shape::Nothing),
+    route("POST", "/api/tasks", Shape::Report),
+    route("POST", "/api/tasks/update-v2", Shape::Report),
+    route("POST", "/api/tasks/{id}/only/{status}", Shape::Input),
+];
+
+/// Something to talk about: a definition, a running execution, a task held by worker `w`.
+pub(crate) struct Subject {
+    name: String,
+    workflow: String,
+    task: Value,
+}
+
+impl Subject {
+    pub(crate) fn made(house: &House, name: &str) -> Self {
+        house.define(name);
+        let workflow = house.start(name);
+        Self { name: name.to_owned(), workflow, task: house.claim(name) }
+    }
+
+    pub(crate) fn target(&self, route: &Route) -> String {
+        route
+            .path
+            .replace("{name}", &self.name)
+            .replace("{version}", "1")
+            .replace("{id}", &self.workflow)
+            .replace("{status}", "COMPLETED")
+    }
+
+    pub(crate) fn request(&self, route: &Route) -> Request {
+        let request = Request::new(route.method, self.target(route));
+        match self.sample(route.shape) {
+            Value::Null => request,
+            body => request.json(&body),
+        }
+    }
+
+    /// A body with every field that means something; null for none.
+    pub(crate) fn sample(&self, shape: Shape) -> Value {
+        match shape {
+            Shape::Nothing => Value::Null,
+            Shape::Input => json!({"given": {"a": [1, 2.5, "x", null, true]}}),
+            Shape::Start => self.start(),
+            Shape::Definition => self.definition(),
+            Shape::Definitions => json!([self.definition()]),
+            Shape::TaskDef => self.task_definition(),
+            Shape::TaskDefs => json!([self.task_definition()]),
+            Shape::Report => self.report(),
+        }
+    }
+
+    fn start(&self) -> Value {
+        json!({"name": self.name, "version": 1, "correlationId": "c", "input": {"given": 1},
+            "taskToDomain": {"*": "d"}, "workflowDef": self.definition(), "priority": 5,
+            "createdBy": "me", "idempotencyKey": "k", "idempotencyStrategy": "RETURN_EXISTING",
+            "externalInputPayloadStoragePath": "p"})
+    }
+
+    fn definition(&self) -> Value {
+        json!({"name": self.name, "version": 1, "schemaVersion": 2, "description": "d",
+            "ownerApp": "o", "ownerEmail": "a@example.com", "createTime": 1, "updateTime": 2,
+            "createdBy": "me", "updatedBy": "me", "inputParameters": ["given"],
+            "outputParameters": {"out": "${only.output.n}"}, "restartable": true,
+            "workflowStatusListenerEnabled": false, "timeoutPolicy": "TIME_OUT_WF",
+            "timeoutSeconds": 3600, "variables": {"v": 1}, "inputTemplate": {"given": 0},
+            "enforceSchema": false, "metadata": {"m": 1}, "maskedFields": ["secret"],
+            "rateLimitConfig": {"rateLimitKey": "k", "concurrentExecLimit": 5},
+            "cacheConfig": {"key": "k", "ttlInSecond": 5}, "tags": [{"key": "a", "value": "b"}],
+            "tasks": [{"name": self.name, "taskReferenceName": "only", "type": "SIMPLE",
+                "description": "d", "inputParameters": {"a": "${workflow.input.given}", "b": [1]},
+                "startDelay": 0, "optional": false, "asyncComplete": false, "retryCount": 1,
+                "permissive": false, "taskDefinition": self.task_definition()}]})
+    }
+
+    fn task_definition(&self) -> Value {
+        json!({"name": self.name, "description": "d", "ownerEmail": "a@example.com",
+            "ownerApp": "o", "createTime": 1, "updateTime": 2, "createdBy": "me",
+            "updatedBy": "me", "retryCount": 2, "timeoutSeconds": 600, "inputKeys": ["a"],
+            "outputKeys": ["b"], "runtimeMetadata": [], "timeoutPolicy": "RETRY",
+            "retryLogic": "FIXED", "retryDelaySeconds": 0, "responseTimeoutSeconds": 60,
+            "pollTimeoutSeconds": 60, "concurrentExecLimit": 0, "inputTemplate": {"t": 1},
+            "rateLimitPerFrequency": 0, "rateLimitFrequencyInSeconds": 1,
+            "isolationGroupId": "i", "executionNameSpace": "e", "backoffScaleFactor": 1,
+            "maxRetryDelaySeconds": 0, "backoffJitterMs": 0, "totalTimeoutSeconds": 0,
+            "taskStatusListenerEnabled": true, "enforceSchema": false, "baseType": "b",
+            "tags": [], "strictFencing": false})
+    }
+
+    fn report(&self) -> Value {
+        json!({"workflowInstanceId": self.workflow, "taskId": self.task["taskId"],
+            "status": "IN_PROGRESS", "outputData": {"n": 1}, "reasonForIncompletion": "why",
+            "callbackAfterSeconds": 0, "workerId": "w", "fenceToken": self.task["fenceToken"],
+            "logs": [{"log": "line", "taskId": self.task["taskId"], "createdTime": 1}],
+            "externalOutputPayloadStoragePath": "p", "subWorkflowId": "s", "extendLease": false,
+            "supportsCancellation": false})
+    }
+}
