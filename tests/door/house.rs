@@ -73,6 +73,8 @@ impl House {
 
     pub(crate) fn is_healthy(&self) {
         assert_eq!(self.send(&Request::get("/health")).status, 200);
+        let log = self.server.log();
+        assert!(!log.contains("panicked"), "{log}");
     }
 
     /// Everything that is registered.

@@ -20,7 +20,7 @@ fn is_conflict(answer: &Answer, id: &str) {
     let body = answer.json();
     assert_eq!((answer.status, &body["code"]), (409, &json!("IDEMPOTENCY_CONFLICT")), "{body}");
     assert_eq!(body["metadata"]["existingWorkflowId"], id);
-    assert!(body["message"].as_str().unwrap().contains(id), "{body}");
+    assert!(body["message"].to_string().contains(id), "{body}");
 }
 
 #[test]

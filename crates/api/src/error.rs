@@ -70,6 +70,7 @@ impl ApiError {
         match self {
             Self::Conflict { code, .. } => Some(code),
             Self::KeyInvalid(_) => Some("IDEMPOTENCY_KEY_INVALID"),
+            Self::Failed(Failure::Store(StoreError::Corrupt(_))) => Some("CORRUPT"),
             Self::Failed(Failure::Unavailable | Failure::Store(_)) => Some("UNAVAILABLE"),
             Self::Failed(Failure::Busy) => Some("BUSY"),
             Self::Failed(Failure::Parked(_)) => Some("PARKED"),

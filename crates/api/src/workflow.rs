@@ -185,7 +185,12 @@ pub(crate) async fn snapshot(app: &App, id: &str) -> Result<Snapshot, ApiError> 
 /// `GET /api/workflow/{id}`.
 async fn read(State(app): State<App>, Path(id): Path<String>, params: Params) -> Answered {
     let with_tasks = params.flag("includeTasks", true)?;
-    Ok(json(&view::workflow(&snapshot(&app, &id).await?, with_tasks)))
+    let found = snapshot(&app, &id).await?;
+    let answer = json(&view::workflow(&found, with_tasks));
+    Ok(match &found.head.parked {
+        Some(reason) => with_header(answer, "x-workflow-parked", reason),
+        None => answer,
+    })
 }
 
 /// `GET /api/workflow/{id}/status`.

@@ -16,7 +16,7 @@ use crate::{IdempotencyStrategy, Payload, WorkflowDef, lenient};
 pub struct StartWorkflowRequest {
     #[serde(deserialize_with = "lenient::text")]
     pub name: String,
-    /// None and 0 mean the latest.
+    /// None means the latest.
     #[serde(deserialize_with = "lenient::boxed_int", skip_serializing_if = "Option::is_none")]
     pub version: Option<i32>,
     #[serde(deserialize_with = "lenient::boxed_text", skip_serializing_if = "Option::is_none")]

@@ -95,17 +95,14 @@ impl Waiters {
         self.parked().wake(queue, count)
     }
 
-    /// `count` places became free under the limit of a type, whatever the domain.
+    /// `count` places became free under the limit of a type. Which of its domains has a task for them
+    /// is not known here, so each wakes as many.
     pub(crate) fn wake_type(&self, task_type: &str, count: usize) -> Vec<Item> {
         let mut parked = self.parked();
         let first = Queue { task_type: task_type.to_owned(), domain: None };
         let lines = parked.lines.range(first..).map(|(queue, _)| queue.clone());
         let lines: Vec<_> = lines.take_while(|queue| queue.task_type == task_type).collect();
-        let mut woken = Vec::new();
-        for queue in lines {
-            woken.extend(parked.wake(&queue, count - woken.len()));
-        }
-        woken
+        lines.iter().flat_map(|queue| parked.wake(queue, count)).collect()
     }
 
     /// Answers polls whose time is over.
