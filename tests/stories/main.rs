@@ -57,19 +57,24 @@ stories! {
         a_lease_outlives_a_server_that_is_away
         a_lease_that_is_extended_lasts
         a_linear_retry_delay_grows_by_the_same_step
+        a_paused_run_waits_longer
         a_permissive_step_fails_the_run_at_its_end
         a_repeated_report_changes_nothing
         a_report_brings_the_next_task
         a_report_while_paused_waits_for_resume
         a_run_can_ask_for_an_older_version
+        a_run_of_system_tasks_is_over_at_once
         a_run_that_takes_too_long_only_raises_an_alert
         a_run_that_takes_too_long_times_out
+        a_run_waits_for_a_person
+        a_run_waits_for_a_while
         a_stale_report_brings_nothing
         a_start_that_cannot_be_is_refused
         a_step_is_answered_by_name
         a_step_starts_after_its_delay
         a_strategy_without_a_key_means_nothing
         a_terminal_error_is_not_tried_again
+        a_terminate_task_ends_the_run
         a_terminated_run_hears_nothing_more
         a_worker_asks_to_be_called_back
         a_worker_cancels_its_task
@@ -97,6 +102,7 @@ stories! {
         the_last_domain_of_a_list_is_the_fallback
         the_more_urgent_run_goes_first
         the_run_timeout_counts_while_paused
+        variables_are_seen_by_the_next_step
         waiting_is_not_counted_while_paused
     }
     // Each says in its first lines why.

@@ -6,11 +6,9 @@ use std::sync::Arc;
 
 use semel_engine::{Delivery, Execution, Pinned, Task as State};
 use semel_model::{
-    ExecutionMetadata, Payload, Task, TaskStatus, Timestamp, Workflow, WorkflowState,
-    WorkflowStatus,
+    ExecutionMetadata, Task, TaskStatus, Timestamp, Workflow, WorkflowState, WorkflowStatus,
 };
 use semel_runtime::{HandedOut, Snapshot};
-use serde_json::Value;
 
 pub(crate) fn workflow(snapshot: &Snapshot, with_tasks: bool) -> Workflow {
     let execution = &snapshot.execution;
@@ -51,7 +49,7 @@ pub(crate) fn workflow(snapshot: &Snapshot, with_tasks: bool) -> Workflow {
         external_input_payload_storage_path: None,
         external_output_payload_storage_path: None,
         priority: execution.priority(),
-        variables: variables(execution),
+        variables: execution.variables().clone(),
         last_retried_time: execution.last_resumed_at(),
         history: Vec::new(),
         idempotency_key: execution.idempotency_key().map(str::to_owned),
@@ -70,18 +68,13 @@ pub(crate) fn state(snapshot: &Snapshot, output: bool, with_variables: bool) -> 
         workflow_id: execution.id(),
         correlation_id: execution.correlation_id().map(str::to_owned),
         output: output.then(|| execution.output().clone()),
-        variables: with_variables.then(|| variables(execution)),
+        variables: with_variables.then(|| execution.variables().clone()),
         status: status(snapshot),
     }
 }
 
 fn status(snapshot: &Snapshot) -> WorkflowStatus {
     snapshot.head.status
-}
-
-fn variables(execution: &Execution) -> Payload {
-    let variables = execution.definition().definition().variables();
-    Payload::from_value(&Value::Object(variables.clone()))
 }
 
 fn push_once(list: &mut Vec<String>, name: &str) {

@@ -9,7 +9,7 @@ use semel_model::{Payload, TaskId, TaskStatus, Timestamp, WorkflowStatus};
 use crate::change::{Change, HandOutFacts, Timeout};
 use crate::entry::{Entry, Link};
 use crate::event::Slot;
-use crate::execution::{Deadline, Execution, Run, Task};
+use crate::execution::{Execution, Run, Task};
 
 /// The entry a change comes from, as far as `apply` needs it.
 pub(crate) struct Page<'a> {
@@ -38,13 +38,17 @@ impl Execution {
             Change::Started { input, .. } => self.begin(change, page.payload(*input), page.at),
             Change::TaskScheduled { .. } => self.add_task(change, page),
             Change::Asked { task, question, retry_at } => {
-                self.drop_question(*task);
-                self.deadlines.insert((*retry_at, Deadline::Question(*task)));
                 self.alter(*task, |task| task.question = Some((question.clone(), *retry_at)));
             }
-            Change::TaskPlaced { task, domain } => {
-                self.drop_question(*task);
-                self.alter(*task, |task| task.domain = domain.clone());
+            Change::TaskPlaced { task, domain } => self.alter(*task, |task| {
+                task.question = None;
+                task.domain = domain.clone();
+            }),
+            Change::TaskWaits { task, until } => {
+                self.alter(*task, |task| task.wait_until = Some(*until));
+            }
+            Change::VariablesSet { variables } => {
+                self.run_mut().variables = page.payload(*variables);
             }
             Change::TaskProgressed {
                 task,
@@ -64,11 +68,12 @@ impl Execution {
                 task.learn(hand_out);
             }),
             Change::TaskClosed { task, .. } => self.close_task(*task, change, page),
-            Change::TaskAlerted { task, timeout } => match timeout {
-                Timeout::Total => self.drop_total(*task),
-                Timeout::Poll => self.alter(*task, |task| task.alerted_poll = true),
-                Timeout::Run | Timeout::Response => {}
-            },
+            Change::TaskAlerted { task, timeout } => self.alter(*task, |task| match timeout {
+                Timeout::Total => task.alerted_total = true,
+                Timeout::Poll => task.alerted_poll = true,
+                Timeout::Run => task.alerted_run = true,
+                Timeout::Response => {}
+            }),
             Change::ExecutionAlerted => self.drop_workflow_deadline(),
             Change::Paused => self.run_mut().status = Some(WorkflowStatus::Paused),
             Change::Resumed => {
@@ -107,6 +112,7 @@ impl Execution {
         self.run = Arc::new(Run {
             status: Some(WorkflowStatus::Running),
             input,
+            variables: self.definition.variables(),
             correlation_id: correlation_id.clone(),
             priority: *priority,
             task_to_domain: task_to_domain.clone(),
@@ -119,8 +125,16 @@ impl Execution {
     }
 
     fn add_task(&mut self, change: &Change, page: &Page<'_>) {
-        let Change::TaskScheduled { task, reference, attempt, input, ready_at, domain, replaces } =
-            change
+        let Change::TaskScheduled {
+            task,
+            reference,
+            attempt,
+            input,
+            ready_at,
+            domain,
+            replaces,
+            system,
+        } = change
         else {
             return;
         };
@@ -133,7 +147,7 @@ impl Execution {
             reference: Arc::clone(&reference),
             seq,
             attempt: *attempt,
-            status: TaskStatus::Scheduled,
+            status: if *system { TaskStatus::InProgress } else { TaskStatus::Scheduled },
             input: page.payload(*input),
             output: Payload::empty(),
             reason: replaced.as_ref().and_then(|task| task.reason.clone()),
@@ -143,7 +157,7 @@ impl Execution {
             scheduled_at: page.at,
             first_scheduled_at: replaced.as_ref().map_or(page.at, |task| task.first_scheduled_at),
             ready_at: *ready_at,
-            started_at: Timestamp::NOT_YET,
+            started_at: if *system { page.at } else { Timestamp::NOT_YET },
             updated_at: page.at,
             ended_at: Timestamp::NOT_YET,
             callback_after_seconds: ready_at.since_ms(page.at) / 1000,
@@ -153,10 +167,12 @@ impl Execution {
             accepted: None,
             question: None,
             alerted_poll: false,
+            alerted_run: false,
+            alerted_total: false,
+            system: *system,
+            wait_until: None,
         };
-        if let Some(deadline) = self.total_deadline(&added) {
-            self.deadlines.insert(deadline);
-        }
+        self.deadlines.extend(self.deadlines_of(&added));
         if let Some(replaced) = replaced {
             self.alter(replaced.id, |task| task.replaced = true);
         }
@@ -171,10 +187,9 @@ impl Execution {
         else {
             return;
         };
-        self.drop_question(id);
-        self.drop_total(id);
         self.alter(id, |task| {
             task.status = *status;
+            task.question = None;
             if let Some(output) = output {
                 task.output = page.payload(*output);
             }
@@ -192,51 +207,19 @@ impl Execution {
         }
     }
 
+    /// A task's deadlines follow from its facts, so they are taken out before and put back after.
     fn alter(&mut self, id: TaskId, change: impl FnOnce(&mut Task)) {
+        for deadline in self.deadlines_of(self.expect_task(id)) {
+            self.deadlines.remove(&deadline);
+        }
         let seq = *self.by_id.get(&id).expect("changes speak of tasks that were scheduled");
         let task = self.tasks.get_mut(seq as usize - 1).expect("the index covers every task");
         change(Arc::make_mut(task));
+        self.deadlines.extend(self.deadlines_of(self.expect_task(id)));
     }
 
     fn run_mut(&mut self) -> &mut Run {
         Arc::make_mut(&mut self.run)
-    }
-
-    fn workflow_deadline(&self) -> Option<(Timestamp, Deadline)> {
-        let seconds = self.definition.definition().timeout_seconds;
-        let from = self.run.last_resumed_at.max(self.run.started_at);
-        (seconds > 0).then(|| (from.plus_seconds(seconds), Deadline::Workflow))
-    }
-
-    fn arm_workflow_deadline(&mut self) {
-        if let Some(deadline) = self.workflow_deadline() {
-            self.deadlines.insert(deadline);
-        }
-    }
-
-    fn drop_workflow_deadline(&mut self) {
-        if let Some(deadline) = self.workflow_deadline() {
-            self.deadlines.remove(&deadline);
-        }
-    }
-
-    fn total_deadline(&self, task: &Task) -> Option<(Timestamp, Deadline)> {
-        let seconds = self.definition.step(&task.reference).total_timeout_seconds();
-        let due = task.first_scheduled_at.plus_seconds(seconds);
-        (seconds > 0).then_some((due, Deadline::Total(task.id)))
-    }
-
-    fn drop_total(&mut self, id: TaskId) {
-        if let Some(deadline) = self.total_deadline(self.expect_task(id)) {
-            self.deadlines.remove(&deadline);
-        }
-    }
-
-    fn drop_question(&mut self, id: TaskId) {
-        if let Some((_, retry_at)) = self.expect_task(id).question {
-            self.deadlines.remove(&(retry_at, Deadline::Question(id)));
-            self.alter(id, |task| task.question = None);
-        }
     }
 }
 

@@ -38,6 +38,18 @@ pub enum Change {
         /// The attempt this one replaces.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         replaces: Option<TaskId>,
+        /// Run by the engine: in progress at once, and never offered to workers.
+        #[serde(default, skip_serializing_if = "is_false")]
+        system: bool,
+    },
+    /// The task ends by itself at that time.
+    TaskWaits {
+        task: TaskId,
+        until: Timestamp,
+    },
+    /// The run's variables, all of them.
+    VariablesSet {
+        variables: Slot,
     },
     /// The task waits for an answer before it is offered to workers.
     Asked {
@@ -112,6 +124,10 @@ pub struct HandOutFacts {
 
 fn is_zero(at: &Timestamp) -> bool {
     !at.is_set()
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 fn is_none_polled(polls: &u32) -> bool {

@@ -5,7 +5,7 @@
 
 use semel_model::{Payload, TaskId, Timestamp, WorkflowStatus};
 
-use crate::change::Change;
+use crate::change::{Change, Timeout};
 use crate::event::{Event, Start};
 use crate::execution::{Deadline, Execution};
 use crate::facts::Facts;
@@ -70,6 +70,7 @@ pub fn decide(
         Event::Resumed => turn.resume()?,
         Event::Terminated { reason } => turn.terminate(reason.as_deref())?,
     }
+    turn.settle()?;
     Ok(turn.finish())
 }
 
@@ -88,7 +89,7 @@ impl Turn<'_> {
             created_by: start.created_by.clone(),
         });
         match self.execution().definition().first().cloned() {
-            Some(step) => self.schedule(&step),
+            Some(step) => self.schedule(&step)?,
             None => {
                 let reason = Some("No tasks found to be executed".to_owned());
                 self.close_execution(WorkflowStatus::Completed, reason, None)?;
@@ -114,18 +115,23 @@ impl Turn<'_> {
         }
         let waiting = self.execution().unconsumed();
         self.emit(Change::Resumed);
-        waiting.iter().try_for_each(|task| self.after_close(task.id))
+        waiting.iter().for_each(|task| self.after_close(task.id));
+        Ok(())
     }
 
     pub(crate) fn wake(&mut self) -> Result<(), Stop> {
         for deadline in self.execution().due(self.now()) {
+            self.settle()?; // Each is judged on what the one before it led to.
             if self.execution().is_closed() {
                 break;
             }
             match deadline {
                 Deadline::Workflow => self.time_out_execution()?,
-                Deadline::Total(task) => self.expire_total(task)?,
+                Deadline::Total(task) => self.expire_clock(task, Timeout::Total)?,
                 Deadline::Question(task) => self.ask_again(task),
+                Deadline::Run(task) => self.expire_clock(task, Timeout::Run)?,
+                Deadline::Response(task) => self.expire_clock(task, Timeout::Response)?,
+                Deadline::Wait(task) => self.end_wait(task),
             }
         }
         Ok(())

@@ -212,6 +212,8 @@ pub fn follow(
         Change::Resumed => arm(rows, execution, true),
         Change::Started { .. }
         | Change::Asked { .. }
+        | Change::TaskWaits { .. }
+        | Change::VariablesSet { .. }
         | Change::ExecutionAlerted
         | Change::ExecutionClosed { .. } => {}
     }

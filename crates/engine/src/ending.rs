@@ -67,8 +67,12 @@ impl Turn<'_> {
         Ok(())
     }
 
-    /// `outputParameters` if there are any, else the output of the last task.
+    /// What a TERMINATE task says, else `outputParameters` if there are any, else the output of the
+    /// last task.
     fn execution_output(&mut self) -> Payload {
+        if let Some(output) = self.terminate_output() {
+            return output;
+        }
         let definition = Arc::clone(self.execution().definition().definition());
         match definition.output_parameters.as_ref().filter(|map| !map.is_empty()) {
             Some(parameters) => self.resolve_output(parameters),
@@ -77,7 +81,7 @@ impl Turn<'_> {
     }
 
     /// Permissive tasks let the run go on and fail it at its end.
-    fn permissive_failures(&self) -> Vec<String> {
+    pub(crate) fn permissive_failures(&self) -> Vec<String> {
         let definition = self.execution().definition();
         let failed = self.execution().latest_attempts().filter(|task| {
             let step = definition.step(&task.reference).task();

@@ -36,6 +36,7 @@ pub(crate) struct Run {
     pub(crate) status: Option<WorkflowStatus>,
     pub(crate) input: Payload,
     pub(crate) output: Payload,
+    pub(crate) variables: Payload,
     pub(crate) correlation_id: Option<String>,
     pub(crate) priority: i32,
     pub(crate) task_to_domain: BTreeMap<String, String>,
@@ -54,6 +55,10 @@ pub enum Deadline {
     Workflow,
     Total(TaskId),
     Question(TaskId),
+    /// Of a task the engine runs itself; those of worker tasks live with their deliveries.
+    Run(TaskId),
+    Response(TaskId),
+    Wait(TaskId),
 }
 
 /// One attempt at a step.
@@ -85,12 +90,18 @@ pub struct Task {
     /// What is still asked about it, and when it will be asked again.
     pub question: Option<(Question, Timestamp)>,
     pub alerted_poll: bool,
+    pub alerted_run: bool,
+    pub alerted_total: bool,
+    /// Run by the engine itself.
+    pub system: bool,
+    /// When it ends by itself.
+    pub wait_until: Option<Timestamp>,
 }
 
 impl Task {
     /// Offered to workers: open, and its queue is known.
     pub fn is_placed(&self) -> bool {
-        !self.status.is_terminal() && self.question.is_none()
+        !self.status.is_terminal() && self.question.is_none() && !self.system
     }
 }
 
@@ -157,6 +168,10 @@ impl Execution {
 
     pub fn output(&self) -> &Payload {
         &self.run.output
+    }
+
+    pub fn variables(&self) -> &Payload {
+        &self.run.variables
     }
 
     pub fn correlation_id(&self) -> Option<&str> {

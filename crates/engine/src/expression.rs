@@ -27,6 +27,7 @@ const DEPTH_MAX: usize = 120;
 pub(crate) enum Source {
     RunInput,
     RunOutput,
+    Variables,
     TaskInput(TaskId),
     TaskOutput(TaskId),
 }
@@ -168,7 +169,7 @@ impl Turn<'_> {
             "createTime" => json!(execution.started_at()),
             "taskToDomain" => json!(execution.task_to_domain()),
             "idempotencyKey" => json!(execution.idempotency_key()),
-            "variables" => json!(definition.variables),
+            "variables" => return Some(self.parsed(Source::Variables)),
             _ => return None,
         }))
     }
@@ -208,6 +209,7 @@ impl Turn<'_> {
         let payload = match source {
             Source::RunInput => run.input.clone(),
             Source::RunOutput => run.output.clone(),
+            Source::Variables => run.variables.clone(),
             Source::TaskInput(task) => self.execution().expect_task(task).input.clone(),
             Source::TaskOutput(task) => self.execution().expect_task(task).output.clone(),
         };

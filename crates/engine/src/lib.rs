@@ -11,6 +11,7 @@
 
 mod apply;
 mod change;
+mod deadlines;
 mod decide;
 mod delivery;
 mod domain;
@@ -31,6 +32,7 @@ mod report;
 mod retry;
 mod schedule;
 mod start_key;
+mod tasks;
 mod timeout;
 mod turn;
 

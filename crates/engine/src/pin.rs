@@ -7,7 +7,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use semel_model::{Digest, TaskDef, TaskTimeoutPolicy, WorkflowDef, WorkflowTask};
+use semel_model::{Digest, Payload, TaskDef, TaskTimeoutPolicy, WorkflowDef, WorkflowTask};
+use serde_json::Value;
+
+use crate::kinds::Kind;
 
 /// Embeds task definitions and names the result by its content.
 pub fn pin(
@@ -75,6 +78,11 @@ impl Pinned {
         &self.steps[*at]
     }
 
+    /// What a run's variables are when it begins.
+    pub(crate) fn variables(&self) -> Payload {
+        Payload::from_value(&Value::Object(self.definition.variables().clone()))
+    }
+
     pub(crate) fn first(&self) -> Option<&Step> {
         self.steps.first()
     }
@@ -100,6 +108,10 @@ impl Step {
     /// The queue workers poll: the name of a SIMPLE task, else the type itself.
     pub fn task_type(&self) -> &str {
         if self.0.kind == "SIMPLE" { &self.0.name } else { &self.0.kind }
+    }
+
+    pub(crate) fn kind(&self) -> Kind {
+        Kind::of(&self.0.kind)
     }
 
     pub fn policy(&self) -> &TaskDef {

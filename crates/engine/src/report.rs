@@ -89,7 +89,8 @@ impl Turn<'_> {
     ) -> Result<(), Stop> {
         let output = Some(output);
         self.emit(Change::TaskClosed { task, status, output, reason, fingerprint, hand_out });
-        self.after_close(task)
+        self.after_close(task);
+        Ok(())
     }
 
     fn progress(
@@ -127,8 +128,8 @@ impl Turn<'_> {
         self.store(Payload::from_value(&Value::Object(current)))
     }
 
-    /// What follows from a task that has just ended, unless the execution is paused.
-    pub(crate) fn after_close(&mut self, id: TaskId) -> Result<(), Stop> {
+    /// What follows from a task that has ended, unless the execution is paused.
+    pub(crate) fn follow(&mut self, id: TaskId) -> Result<(), Stop> {
         let task = Arc::clone(self.execution().expect_task(id));
         if self.execution().is_paused() || self.execution().is_closed() {
             return Ok(());

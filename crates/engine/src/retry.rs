@@ -17,8 +17,7 @@ impl Turn<'_> {
                 return self.fail_execution(task, reason);
             }
             let delay_ms = delay_ms(step.policy(), task.attempt, task.id);
-            self.schedule_again(&step, task, self.now().plus_ms(delay_ms));
-            return Ok(());
+            return self.schedule_again(&step, task, self.now().plus_ms(delay_ms));
         }
         if step.task().optional {
             self.absorb(task);

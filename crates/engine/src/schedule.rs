@@ -3,6 +3,7 @@
 use semel_model::{Digest, TaskId, Timestamp};
 
 use crate::change::Change;
+use crate::decide::Stop;
 use crate::domain::{self, Choice};
 use crate::execution::Task;
 use crate::pin::Step;
@@ -14,22 +15,37 @@ const GENERATION: u32 = 0;
 
 impl Turn<'_> {
     /// The first attempt at a step.
-    pub(crate) fn schedule(&mut self, step: &Step) {
+    pub(crate) fn schedule(&mut self, step: &Step) -> Result<(), Stop> {
         let ready_at = self.now().plus_seconds(step.task().start_delay.into());
-        self.attempt(step, 0, None, ready_at);
+        self.attempt(step, 0, None, ready_at)
     }
 
     /// Another attempt, after `failed`, ready when its delay is over.
-    pub(crate) fn schedule_again(&mut self, step: &Step, failed: &Task, ready_at: Timestamp) {
-        self.attempt(step, failed.attempt + 1, Some(failed), ready_at);
+    pub(crate) fn schedule_again(
+        &mut self,
+        step: &Step,
+        failed: &Task,
+        ready_at: Timestamp,
+    ) -> Result<(), Stop> {
+        self.attempt(step, failed.attempt + 1, Some(failed), ready_at)
     }
 
-    fn attempt(&mut self, step: &Step, attempt: u32, replaces: Option<&Task>, ready_at: Timestamp) {
+    fn attempt(
+        &mut self,
+        step: &Step,
+        attempt: u32,
+        replaces: Option<&Task>,
+        ready_at: Timestamp,
+    ) -> Result<(), Stop> {
         let execution = self.execution().id();
         let task = TaskId::derive(execution, GENERATION, step.reference(), 0, attempt);
         let input = self.task_input(step, task, replaces.map(|task| &task.input));
         let input = self.store(input);
-        let choice = domain::choose(self.execution().task_to_domain(), step.task_type());
+        let system = step.kind().is_system();
+        let choice = match system {
+            true => Choice::Settled(None),
+            false => domain::choose(self.execution().task_to_domain(), step.task_type()),
+        };
         let domain = match &choice {
             Choice::Settled(domain) => domain.clone(),
             Choice::Ask(_) => None,
@@ -42,11 +58,13 @@ impl Turn<'_> {
             ready_at,
             domain,
             replaces: replaces.map(|task| task.id),
+            system,
         });
         if let Choice::Ask(domains) = choice {
             let task_type = step.task_type().to_owned();
             self.ask(task, Question::ActiveDomains { task_type, domains });
         }
+        self.begin_system(step.kind(), task)
     }
 
     fn ask(&mut self, task: TaskId, question: Question) {
@@ -76,15 +94,12 @@ impl Turn<'_> {
     }
 
     /// What follows from a task that ended well: the next step, or the end.
-    pub(crate) fn go_on_after(&mut self, task: &Task) -> Result<(), crate::decide::Stop> {
+    pub(crate) fn go_on_after(&mut self, task: &Task) -> Result<(), Stop> {
         if self.execution().is_closed() || self.execution().is_paused() {
             return Ok(());
         }
         match self.execution().definition().after(&task.reference).cloned() {
-            Some(step) => {
-                self.schedule(&step);
-                Ok(())
-            }
+            Some(step) => self.schedule(&step),
             None => self.complete_execution(),
         }
     }

@@ -43,12 +43,13 @@ impl Turn<'_> {
         Ok(())
     }
 
-    pub(crate) fn expire_total(&mut self, id: TaskId) -> Result<(), Stop> {
+    /// A clock the execution keeps itself has run out.
+    pub(crate) fn expire_clock(&mut self, id: TaskId, timeout: Timeout) -> Result<(), Stop> {
         let Some(task) = self.task(id).filter(|task| !task.status.is_terminal()) else {
             return Ok(());
         };
         let held = self.hand_out(&task)?;
-        self.time_out(&task, Timeout::Total, &held)
+        self.time_out(&task, timeout, &held)
     }
 
     fn time_out(&mut self, task: &Arc<Task>, timeout: Timeout, held: &HandOut) -> Result<(), Stop> {
@@ -57,7 +58,8 @@ impl Turn<'_> {
         match (timeout, policy) {
             (Timeout::Response, _) | (_, TaskTimeoutPolicy::Retry) => {
                 self.close_timed_out(task, reason, held);
-                self.after_close(task.id)
+                self.after_close(task.id);
+                Ok(())
             }
             (_, TaskTimeoutPolicy::TimeOutWf) => {
                 self.close_timed_out(task, reason.clone(), held);

@@ -4,7 +4,7 @@
 //! were used. Helpers of the other modules extend it; none of them alters the execution but by
 //! [`Turn::emit`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use semel_model::{Payload, TaskId, Timestamp, WorkflowStatus};
@@ -25,6 +25,8 @@ pub(crate) struct Turn<'a> {
     used: Facts,
     changes: Vec<Change>,
     payloads: Vec<Payload>,
+    /// Tasks that have ended and whose consequences are still to be drawn.
+    closed: VecDeque<TaskId>,
     /// The status the run is about to end with, while its output is computed.
     pub(crate) ending: Option<WorkflowStatus>,
     /// Payloads an expression has looked into during this turn, by task (none: the run's input).
@@ -45,6 +47,7 @@ impl<'a> Turn<'a> {
             used: Facts { now, ..Facts::default() },
             changes: Vec::new(),
             payloads: payloads.to_vec(),
+            closed: VecDeque::new(),
             ending: None,
             parsed: BTreeMap::new(),
         }
@@ -81,10 +84,29 @@ impl<'a> Turn<'a> {
         self.execution.task(id).cloned()
     }
 
+    /// Something follows from the end of this task; [`Turn::settle`] draws it.
+    pub(crate) fn after_close(&mut self, task: TaskId) {
+        self.closed.push_back(task);
+    }
+
+    /// To a fixed point, in a loop: a chain of tasks that end at once may be long.
+    pub(crate) fn settle(&mut self) -> Result<(), Stop> {
+        while let Some(task) = self.closed.pop_front() {
+            self.follow(task)?;
+        }
+        Ok(())
+    }
+
     /// The held delivery of an open task. A task that is not offered has none to hold.
     pub(crate) fn hand_out(&mut self, task: &Task) -> Result<HandOut, Stop> {
         if !task.is_placed() {
-            return Ok(HandOut::default());
+            let (started_at, polls) = (task.started_at, task.polls);
+            return Ok(HandOut {
+                started_at,
+                polls,
+                worker: task.worker.clone(),
+                ..HandOut::default()
+            });
         }
         let Some(found) = self.facts.deliveries.get(&task.id) else {
             return Err(Stop::Miss(Rows::Deliveries));

@@ -1,0 +1,53 @@
+//! # Deadlines: what an execution has to be woken for
+//!
+//! Each follows from the facts of its task or of the run, so none is ever searched for. Those of a
+//! task in the hands of workers live with its delivery instead.
+
+use semel_model::{TaskId, Timestamp};
+
+use crate::execution::{Deadline, Execution, Task};
+
+impl Execution {
+    pub(crate) fn deadlines_of(&self, task: &Task) -> Vec<(Timestamp, Deadline)> {
+        if task.status.is_terminal() {
+            return Vec::new();
+        }
+        let step = self.definition.step(&task.reference);
+        let after = |from: Timestamp, seconds: i64, kind: fn(TaskId) -> Deadline| {
+            (seconds > 0).then(|| (from.plus_seconds(seconds), kind(task.id)))
+        };
+        let total = after(task.first_scheduled_at, step.total_timeout_seconds(), Deadline::Total);
+        let run = after(task.started_at, step.run_timeout_seconds(), Deadline::Run);
+        let silent = after(task.updated_at, step.response_timeout_seconds(), Deadline::Response);
+        let asked = task.question.as_ref().map(|(_, again)| (*again, Deadline::Question(task.id)));
+        let waits = task.wait_until.map(|until| (until, Deadline::Wait(task.id)));
+        [
+            total.filter(|_| !task.alerted_total),
+            run.filter(|_| task.system && !task.alerted_run),
+            silent.filter(|_| task.system),
+            asked,
+            waits,
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
+    fn workflow_deadline(&self) -> Option<(Timestamp, Deadline)> {
+        let seconds = self.definition.definition().timeout_seconds;
+        let from = self.run.last_resumed_at.max(self.run.started_at);
+        (seconds > 0).then(|| (from.plus_seconds(seconds), Deadline::Workflow))
+    }
+
+    pub(crate) fn arm_workflow_deadline(&mut self) {
+        if let Some(deadline) = self.workflow_deadline() {
+            self.deadlines.insert(deadline);
+        }
+    }
+
+    pub(crate) fn drop_workflow_deadline(&mut self) {
+        if let Some(deadline) = self.workflow_deadline() {
+            self.deadlines.remove(&deadline);
+        }
+    }
+}
