@@ -51,7 +51,11 @@ fn a_full_disk_refuses_writes_until_there_is_room_again() -> Result<()> {
     for id in &ids {
         ensure!(caller.get(&format!("/api/workflow/{id}"))?.status == 200, "reads go on");
     }
+    ensure!(caller.get("/health")?.status == 503, "the health says that writes are refused");
     disk.free()?;
+    until("the health is back by itself", DEADLINE, || {
+        caller.get("/health").ok().filter(|answer| answer.status == 200)
+    })?;
     let after = until("writes go on", DEADLINE, || start(&caller).ok().flatten())?;
     ids.push(after);
     server.kill9()?;

@@ -11,16 +11,27 @@ use crate::load::Load;
 
 const KILLS: u64 = 3;
 const KILLS_FULL: u64 = 50;
+const KILLS_SOAK: u64 = 5_000;
 
 #[test]
 fn every_acknowledged_transition_survives_kill_nine() -> Result<()> {
+    survive(kills(if is_full() { KILLS_FULL } else { KILLS }))
+}
+
+#[test]
+#[ignore = "half an hour of kills: ./check soak crash"]
+fn soak_every_acknowledged_transition_survives_kill_nine() -> Result<()> {
+    survive(kills(KILLS_SOAK))
+}
+
+fn survive(kills: u64) -> Result<()> {
     let directory = tempfile::tempdir()?;
     let mut server = Server::start(directory.path(), &[])?;
     let load = Load::new(server.caller()?)?;
     let mut dice = Dice::thrown();
     std::thread::scope(|scope| {
         let mut running = load.run(scope, &mut dice);
-        for kill in 1..=kills() {
+        for kill in 1..=kills {
             running.progress(20 + dice.below(400))?;
             end(&mut server, &load, &mut dice)?;
             eprintln!("kill {kill} after {} transitions", load.ledger.progress());
@@ -34,10 +45,11 @@ fn every_acknowledged_transition_survives_kill_nine() -> Result<()> {
     server.stop()
 }
 
-fn kills() -> u64 {
+/// So many, unless `SEMEL_KILLS` says otherwise.
+fn kills(unless_told: u64) -> u64 {
     let given = std::env::var("SEMEL_KILLS").ok();
     let given = given.map(|kills| kills.parse().expect("SEMEL_KILLS is a whole number"));
-    given.unwrap_or(if is_full() { KILLS_FULL } else { KILLS })
+    given.unwrap_or(unless_told)
 }
 
 /// Now and then the next process is killed too, while it is still opening the store.

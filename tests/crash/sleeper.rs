@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context as _, Result, ensure};
-use semel_tests::process::{Caller, DEADLINE, Server, signal, until};
+use semel_tests::process::{Caller, DEADLINE, Server, freeze, signal, until};
 use serde_json::{Value, json};
 
 use crate::load::define;
@@ -87,7 +87,7 @@ impl Sleeper {
             .spawn()?;
         let sleeper = Self { manner, child, directory, workflow };
         until("the sleeper has claimed", DEADLINE, || sleeper.file(CLAIMED))?;
-        signal(sleeper.child.id(), "STOP")?;
+        freeze(sleeper.child.id())?;
         std::fs::write(sleeper.directory.join(LEAVE), "")?;
         Ok(sleeper)
     }
@@ -102,6 +102,10 @@ impl Sleeper {
         let poll = format!("/api/tasks/poll/{name}?workerid=bob");
         let task = until("the lease lapses", DEADLINE, || {
             caller.get(&poll).ok().filter(|answer| answer.status == 200)
+        });
+        let task = task.with_context(|| {
+            let shown = caller.get(&format!("/api/workflow/{}", self.workflow));
+            format!("{name}: {:?}", shown.map(|answer| answer.body))
         })?;
         let task = task.json();
         ensure!(task["retryCount"] == 1, "{task} is not the second attempt");

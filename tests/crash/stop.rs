@@ -4,7 +4,7 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 
 use anyhow::{Result, ensure};
-use semel_tests::process::{DEADLINE, Server};
+use semel_tests::process::{DEADLINE, Server, stopped_at};
 
 use crate::check;
 use crate::dice::Dice;
@@ -35,6 +35,16 @@ fn a_graceful_stop_finishes_what_was_accepted() -> Result<()> {
     })?;
     check::promises(&load.caller, &load.ledger)?;
     server.stop()
+}
+
+#[test]
+fn a_stop_is_graceful_from_the_moment_the_door_is_said_to_be_open() -> Result<()> {
+    for _ in 0..20 {
+        let directory = tempfile::tempdir()?;
+        let ended = stopped_at(directory.path(), "listening on")?;
+        ensure!(ended.success(), "the server ended with {ended}");
+    }
+    Ok(())
 }
 
 /// Long polls of a queue that stays empty. Their requests are in the server's hands: it has read

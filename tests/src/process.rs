@@ -134,11 +134,43 @@ pub fn refused(directory: &Path, options: &[&str]) -> Result<(ExitStatus, String
     Ok((ended?, std::fs::read_to_string(words.path())?))
 }
 
+/// Runs a server that is told to stop the very moment it writes these words; how it ended.
+pub fn stopped_at(directory: &Path, words: &str) -> Result<ExitStatus> {
+    const SCRIPT: &str = r#"
+        mkfifo words; said=$1; shift; "$@" 2>words & server=$!
+        while read -r line; do case $line in *"$said"*) kill -TERM $server;; esac; done <words
+        wait $server"#;
+    let server = command(directory, free_address()?)?;
+    let mut shell = Command::new("sh");
+    shell.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    shell.args(["-c", SCRIPT, "sh", words]).arg(server.get_program()).args(server.get_args());
+    let mut child = shell.current_dir(directory).stderr(Stdio::null()).spawn()?;
+    until("the server ends", DEADLINE, || child.try_wait().ok().flatten())
+}
+
 /// `signal(pid, "STOP")`: by the shell's own `kill`, because `unsafe` is forbidden here.
 pub fn signal(pid: u32, name: &str) -> Result<()> {
     let sent = Command::new("sh").args(["-c", &format!("kill -{name} {pid}")]).status()?;
     ensure!(sent.success(), "kill -{name} {pid}: {sent}");
     Ok(())
+}
+
+/// Stops a process in its tracks; returns when every thread of it stands still, which a signal
+/// alone does not promise.
+pub fn freeze(pid: u32) -> Result<()> {
+    signal(pid, "STOP")?;
+    until("the process stands still", DEADLINE, || stands_still(pid).then_some(()))
+}
+
+fn stands_still(pid: u32) -> bool {
+    if let Ok(threads) = std::fs::read_dir(format!("/proc/{pid}/task")) {
+        // `12 (name) T ...`: the state follows the last bracket.
+        let stat = |path: PathBuf| std::fs::read_to_string(path.join("stat")).unwrap_or_default();
+        let state = |stat: &str| stat.rsplit(") ").next().and_then(|rest| rest.chars().next());
+        return threads.flatten().all(|thread| state(&stat(thread.path())) == Some('T'));
+    }
+    let told = Command::new("ps").args(["-o", "stat=", "-p", &pid.to_string()]).output();
+    told.is_ok_and(|told| told.stdout.trim_ascii().starts_with(b"T"))
 }
 
 /// Looks until there is something, or fails naming what never came.

@@ -221,11 +221,12 @@ impl Lane {
             return Err(LaneDown(StoreError::Unknown));
         }
         self.width = ROUND_ITEMS_MAX;
+        self.world.set_trouble(None);
         Ok(self.after(prepared))
     }
 
-    /// When the store last noted that it is alive.
-    pub(crate) fn last_commit(&self) -> Timestamp {
+    /// When the store last noted, or tried to note, that it is alive.
+    pub(crate) fn last_try(&self) -> Timestamp {
         self.stamp.at
     }
 
@@ -253,6 +254,9 @@ impl Lane {
     /// The write was refused and nothing happened. A full disk is everybody's problem; anything else
     /// has a culprit: the round is split until it stands alone.
     fn not_written(&mut self, prepared: Prepared, error: &StoreError) -> Stepped {
+        if let StoreError::Unavailable(why) = error {
+            self.world.set_trouble(Some(why.to_string()));
+        }
         let alone = prepared.replies.len() + prepared.parked.len() <= 1;
         if !alone && !matches!(error, StoreError::Unavailable(_)) {
             self.width = (prepared.replies.len() / 2).max(1);

@@ -115,8 +115,10 @@ impl Driver {
         self.lane.next_look().map_or(beat, |timer| timer.min(beat))
     }
 
+    /// Also while the store refuses writes: the first note that it takes again ends the trouble.
     fn beat_at(&self) -> Option<Timestamp> {
-        self.lane.is_armed().then(|| self.lane.last_commit().plus_ms(ALIVE_MS))
+        let wanted = self.lane.is_armed() || self.world.trouble().is_some();
+        wanted.then(|| self.lane.last_try().plus_ms(ALIVE_MS))
     }
 
     fn beat(&self) {

@@ -3,7 +3,7 @@
 //! Committed executions in memory, definitions, parked polls. All of it can be dropped at any
 //! moment: it is only a way not to load again.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
@@ -25,6 +25,8 @@ pub struct World {
     pub(crate) waiters: Waiters,
     pub(crate) polls: Polls,
     executions: Cache<ExecutionId, Arc<Execution>, ByTasks>,
+    /// Why the last round could not be written; nothing when it could.
+    trouble: Mutex<Option<String>>,
 }
 
 #[derive(Clone)]
@@ -45,13 +47,25 @@ impl World {
             waiters: Waiters::default(),
             polls: Polls::default(),
             executions: Cache::with_weighter(weight as usize / 8, weight, ByTasks),
+            trouble: Mutex::default(),
         }
     }
 
-    /// Whether the store answers.
+    /// Whether the store answers, and took what was last written to it.
     pub fn ping(&self) -> Result<(), Failure> {
         self.store.fence_floor()?;
-        Ok(())
+        match self.trouble() {
+            Some(why) => Err(StoreError::Unavailable(why.into()).into()),
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) fn trouble(&self) -> Option<String> {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn set_trouble(&self, why: Option<String>) {
+        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = why;
     }
 
     /// What limits hand-outs of this task's type.

@@ -29,6 +29,8 @@ pub enum RunError {
     Store(#[from] StoreError),
     #[error("cannot listen on {address}; is another server running there? use --listen")]
     Listen { address: SocketAddr, source: std::io::Error },
+    #[error("cannot listen for signals")]
+    Signals(#[source] std::io::Error),
     #[error("the listener failed")]
     Serve(#[from] std::io::Error),
 }
@@ -49,10 +51,15 @@ pub async fn run(config: Config, ready: impl FnOnce(SocketAddr, &Config)) -> Res
         test_clock: config.test_clock,
     };
     let service = ServiceExt::<Request>::into_make_service(door(app, &config.cors_origins));
+    let told = told_to_stop().map_err(RunError::Signals)?;
     ready(address, &config);
     tracing::info!(%address, "serving");
     let (closing, closed) = watch::channel(false);
-    let serve = axum::serve(listener, service).with_graceful_shutdown(told_to_stop(closing));
+    let serve = axum::serve(listener, service).with_graceful_shutdown(async move {
+        told.await;
+        tracing::info!("stopping: finishing what was accepted");
+        let _ = closing.send(true); // Nobody listens if the server is gone already.
+    });
     let deadline = after_signal(closed, Duration::from_millis(config.shutdown_ms), &runtime);
     tokio::select! {
         served = async { serve.await } => served?,
@@ -76,25 +83,24 @@ fn open(config: &Config) -> Result<Runtime, RunError> {
     Ok(runtime)
 }
 
-async fn told_to_stop(closing: watch::Sender<bool>) {
-    let interrupted = tokio::signal::ctrl_c();
-    #[cfg(unix)]
-    {
-        let terminated = async {
-            match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-                Ok(mut signal) => signal.recv().await,
-                Err(_) => std::future::pending().await,
-            }
-        };
+/// Listens from this call on, not from the first poll of its future: once the door is open, a
+/// signal is never left to its default, which is to end the process at once.
+#[cfg(unix)]
+fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut interrupted = signal(SignalKind::interrupt())?;
+    let mut terminated = signal(SignalKind::terminate())?;
+    Ok(async move {
         tokio::select! {
-            _ = interrupted => {}
-            _ = terminated => {}
+            _ = interrupted.recv() => {}
+            _ = terminated.recv() => {}
         }
-    }
-    #[cfg(not(unix))]
-    let _ = interrupted.await;
-    tracing::info!("stopping: finishing what was accepted");
-    let _ = closing.send(true); // Nobody listens if the server is gone already.
+    })
+}
+
+#[cfg(not(unix))]
+fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
+    Ok(async { drop(tokio::signal::ctrl_c().await) })
 }
 
 /// Answers parked polls until the deadline, so that their connections can close.
