@@ -13,17 +13,18 @@ use semel_runtime::{
 /// Something a client wants, in a form that can be sent twice.
 #[derive(Clone)]
 pub(crate) enum Request {
-    Start { id: ExecutionId, definition: Arc<Pinned>, key: String },
+    Start { definition: Arc<Pinned>, key: String },
     Event { execution: ExecutionId, event: Event, payload: Option<Payload>, next: Option<Next> },
-    Claim { queue: Queue, worker: String, token: Token, wait_ms: i64 },
+    Claim { queue: Queue, worker: String, token: Token, named: bool, wait_ms: i64 },
     Renew(Renewal),
 }
 
 impl Request {
-    pub(crate) fn item(&self, now: Timestamp, reply: Reply) -> Item {
+    /// `id` is the server's draw for a start: each delivery has its own.
+    pub(crate) fn item(&self, id: ExecutionId, now: Timestamp, reply: Reply) -> Item {
         let work = match self {
-            Self::Start { id, definition, key } => Work::Start(Box::new(StartWork {
-                id: *id,
+            Self::Start { definition, key } => Work::Start(Box::new(StartWork {
+                id,
                 definition: Arc::clone(definition),
                 start: Start {
                     definition: definition.digest(),
@@ -50,11 +51,12 @@ impl Request {
                 event_id: String::new(),
                 next: next.clone(),
             })),
-            Self::Claim { queue, worker, token, wait_ms } => Work::Claim(Claim {
+            Self::Claim { queue, worker, token, named, wait_ms } => Work::Claim(Claim {
                 queue: queue.clone(),
                 worker: Some(worker.clone()),
                 count: 1,
                 token: *token,
+                named: *named,
                 wait_until: now.plus_ms(*wait_ms),
                 waiting: Arc::new(Waiting::default()),
             }),

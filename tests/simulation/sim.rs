@@ -175,7 +175,8 @@ impl Sim {
     pub(crate) fn deliver(&mut self, call: Call, request: &Request) {
         let node = self.chance.below(NODES);
         let lane = self.chance.below(LANES_PER_NODE.into());
-        let item = request.item(self.clock.now(), self.answers.reply(call));
+        let id = ExecutionId::from_bytes(self.chance.bytes());
+        let item = request.item(id, self.clock.now(), self.answers.reply(call));
         self.nodes[node].lanes[lane].inbox.push(item);
     }
 
@@ -216,10 +217,9 @@ impl Sim {
         if self.chance.once_in(3) {
             let at = self.chance.below(self.starters.len());
             if self.starters[at].call.is_none() && self.starters[at].started.is_none() {
-                let id = ExecutionId::from_bytes(self.chance.bytes());
                 let (definition, key) =
                     (Arc::clone(&self.definition), self.starters[at].key.clone());
-                let call = self.send(Request::Start { id, definition, key });
+                let call = self.send(Request::Start { definition, key });
                 self.starters[at].call = Some(call);
             }
             return Ok(());

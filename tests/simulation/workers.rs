@@ -64,6 +64,7 @@ impl Worker {
             queue: self.queue.clone(),
             worker: self.name.clone(),
             token: Digest::of(&chance.bytes()),
+            named: chance.once_in(2),
             wait_ms: if chance.once_in(2) { 2_000 } else { 0 },
         }
     }

@@ -11,7 +11,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::routing::{get, post};
 use semel_engine::{Event, Progress, Queue, Rejection, Report, Slot, Token};
-use semel_model::{Digest, ExecutionId, TaskId, TaskResult, TaskResultStatus, Violation};
+use semel_model::{Digest, TaskId, TaskResult, TaskResultStatus, Violation};
 use semel_runtime::{Answer, Class, EventWork, Failure, HandedOut, Next, Renewal, Standing, Work};
 use semel_store::Place;
 use serde_json::{Map, json};
@@ -81,19 +81,17 @@ async fn claim(
     Ok(app.runtime.claim(queue, worker, count, token, wait).await?)
 }
 
-/// A poll that names itself re-receives what it was given; any other is new.
-fn poll_token(task_type: &str, params: &Params) -> Token {
+/// A poll may name itself, so that its repeat re-receives what it was given.
+fn poll_token(task_type: &str, params: &Params) -> Option<Token> {
     let part = |name| params.text(name).unwrap_or_default().as_bytes();
-    match params.text("pollId") {
-        Some(poll) => Digest::of_parts([
-            b"poll".as_slice(),
-            task_type.as_bytes(),
-            part("domain"),
-            part("workerid"),
-            poll.as_bytes(),
-        ]),
-        None => Digest::of(ExecutionId::draw().as_bytes()),
-    }
+    let poll = params.text("pollId")?;
+    Some(Digest::of_parts([
+        b"poll".as_slice(),
+        task_type.as_bytes(),
+        part("domain"),
+        part("workerid"),
+        poll.as_bytes(),
+    ]))
 }
 
 /// A report that names an existing place and says something.

@@ -56,41 +56,65 @@ impl Round {
         token: Token,
         count: usize,
     ) -> Result<Vec<HandedOut>, Outcome> {
-        let candidates: Vec<Delivery> = self.candidates(queue, count);
-        let Some(first) = candidates.first() else { return Ok(Vec::new()) };
-        let limits = world.limits_of(first).map_err(|failure| Outcome::Answer(Err(failure)))?;
-        let room = self.room(queue, &limits)?;
+        let Some(first) = self.next_ready(queue) else { return Ok(Vec::new()) };
+        let (limits, room) = match self.room_for(world, &first) {
+            Ok((limits, room)) if room > 0 => (limits, room),
+            none => {
+                self.offer(&first); // It stays for whoever has room.
+                return none.map(|_| Vec::new());
+            }
+        };
         let mut taken = Vec::new();
-        for mut row in candidates.into_iter().take(room.min(count)) {
-            let place = Place { execution: row.execution, task: row.task };
-            let mut out =
-                handed_out(world, row.clone()).map_err(|failure| Outcome::Answer(Err(failure)))?;
-            let step = out.definition.step(&row.reference);
-            let claimed = Claimed {
-                now: self.held.now,
-                fence: self.draw_fence(row.hand_out.fence),
-                worker: worker.map(str::to_owned),
-                token,
-            };
-            let response_ms = step.response_timeout_seconds().saturating_mul(1000);
-            let run_ms = step.run_timeout_seconds().saturating_mul(1000);
-            row.hand_out(&claimed, response_ms, run_ms);
-            out.delivery = row.clone();
-            self.taken.insert(place);
-            self.writes.deliveries.insert(place, Some(row));
-            taken.push(out);
+        let mut next = Some(first);
+        while let Some(row) = next {
+            taken.push(self.give(world, row, worker, token)?);
+            next = if taken.len() < room.min(count) { self.next_ready(queue) } else { None };
         }
         self.spend(queue, &limits, taken.len());
         Ok(taken)
     }
 
-    /// Ready rows of the queue as this round has them, best first.
-    fn candidates(&self, queue: &Queue, count: usize) -> Vec<Delivery> {
-        let ready = self.held.ready.get(queue).into_iter().flatten();
-        let free = ready.filter(|place| !self.taken.contains(place));
-        let rows = free.filter_map(|place| self.delivery(*place).flatten());
-        let rows = rows.filter(|row| !row.hand_out.leased && row.ready_at <= self.held.now);
-        rows.take(count).cloned().collect()
+    fn room_for(&mut self, world: &World, row: &Delivery) -> Result<(Limits, usize), Outcome> {
+        let limits = world.limits_of(row).map_err(|failure| Outcome::Answer(Err(failure)))?;
+        let room = self.room(&row.queue, &limits)?;
+        Ok((limits, room))
+    }
+
+    fn give(
+        &mut self,
+        world: &World,
+        mut row: Delivery,
+        worker: Option<&str>,
+        token: Token,
+    ) -> Result<HandedOut, Outcome> {
+        let place = Place { execution: row.execution, task: row.task };
+        let definition = world.definitions.pinned(row.definition);
+        let definition = definition.map_err(|failure| Outcome::Answer(Err(failure)))?;
+        let step = definition.step(&row.reference);
+        let claimed = Claimed {
+            now: self.held.now,
+            fence: self.draw_fence(row.hand_out.fence),
+            worker: worker.map(str::to_owned),
+            token,
+        };
+        let response_ms = step.response_timeout_seconds().saturating_mul(1000);
+        let run_ms = step.run_timeout_seconds().saturating_mul(1000);
+        row.hand_out(&claimed, response_ms, run_ms);
+        self.taken.insert(place);
+        self.writes.deliveries.insert(place, Some(row.clone()));
+        Ok(HandedOut { delivery: row, definition })
+    }
+
+    /// The best ready row of the queue as this round has it.
+    fn next_ready(&mut self, queue: &Queue) -> Option<Delivery> {
+        loop {
+            let rank = self.lines.get_mut(queue)?.pop_first()?;
+            let row = self.delivery(rank.place).flatten();
+            let free = |row: &&Delivery| !row.hand_out.leased && row.ready_at <= self.held.now;
+            if let Some(row) = row.filter(free) {
+                return Some(row.clone());
+            }
+        }
     }
 
     fn room(&mut self, queue: &Queue, limits: &Limits) -> Result<usize, Outcome> {

@@ -53,8 +53,15 @@ impl Definitions {
 
     fn remember(&self, pinned: Pinned) -> Arc<Pinned> {
         let pinned = Arc::new(pinned);
-        self.pinned.insert(pinned.digest(), Arc::clone(&pinned));
+        self.know(&pinned);
         pinned
+    }
+
+    /// A definition that is about to be stored: tasks of its run may be handed out with it.
+    pub(crate) fn know(&self, pinned: &Arc<Pinned>) {
+        if self.pinned.get(&pinned.digest()).is_none() {
+            self.pinned.insert(pinned.digest(), Arc::clone(pinned));
+        }
     }
 
     /// What a start by name runs: that version, else the highest.

@@ -52,6 +52,17 @@ pub struct Prepared {
     prefetch: Vec<Item>,
 }
 
+impl Prepared {
+    /// Polls of this round that found nothing in the queue, with what they saw of it.
+    fn take_parked(&mut self, queue: &Queue) -> Vec<(Item, Option<u64>)> {
+        let of_queue = |(item, _): &mut (Item, u64)| match &item.work {
+            Work::Claim(claim) => claim.queue == *queue,
+            _ => false,
+        };
+        self.parked.extract_if(.., of_queue).map(|(item, seen)| (item, Some(seen))).collect()
+    }
+}
+
 /// What a step leaves to its driver.
 #[derive(Default)]
 pub struct Stepped {
@@ -160,7 +171,33 @@ impl Lane {
                 behind.extend(execution);
             }
         }
+        self.serve_waiters(&mut prepared);
         Some(prepared)
+    }
+
+    /// A task that became ready in this round is handed to a poll that waits for it in the same
+    /// commit. Polls that name themselves wait for the next round, where their token is held.
+    fn serve_waiters(&mut self, prepared: &mut Prepared) {
+        let ready: Vec<_> = prepared.round.ready.keys().cloned().collect();
+        for queue in ready {
+            let mut waiting = prepared.take_parked(&queue);
+            let fresh = prepared.round.ready.get(&queue).map_or(0, Vec::len);
+            let missing = fresh.saturating_sub(waiting.len());
+            waiting.extend(
+                self.world.waiters.wake(&queue, missing).into_iter().map(|item| (item, None)),
+            );
+            for (item, seen) in waiting {
+                let outcome = match &item.work {
+                    Work::Claim(claim) if !claim.named => prepared.round.claim(&self.world, claim),
+                    _ => Outcome::Again,
+                };
+                match (outcome, seen) {
+                    (Outcome::Answer(answer), _) => prepared.replies.push((item, answer)),
+                    (_, Some(seen)) => prepared.parked.push((item, seen)),
+                    (_, None) => self.again.push_back(item),
+                }
+            }
+        }
     }
 
     fn decide(&mut self, prepared: &mut Prepared, mut item: Item, seen: u64) -> Decided {
@@ -290,8 +327,9 @@ impl Lane {
             self.world.remember(execution);
         }
         self.openings.extend(round.openings);
-        for (queue, count) in round.ready {
-            self.wake(&queue, count);
+        for (queue, places) in round.ready {
+            let left = places.iter().filter(|place| !round.taken.contains(place)).count();
+            self.wake(&queue, left);
         }
         for (task_type, count) in round.freed {
             self.again.extend(self.world.waiters.wake_type(&task_type, count));

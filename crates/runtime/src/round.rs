@@ -3,6 +3,7 @@
 //! Each event decides in a [`Layer`] over the round: accepted it is merged, so the next event sees
 //! it; refused, missed or panicked it is dropped, and nothing else with it.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -26,8 +27,10 @@ pub(crate) struct Round {
     /// Tasks this round has given to somebody.
     pub(crate) taken: BTreeSet<Place>,
     pub(crate) asked: Vec<(ExecutionId, TaskId, Question)>,
-    /// How many tasks became ready in each queue.
-    pub(crate) ready: BTreeMap<Queue, usize>,
+    /// Tasks that can be taken, by queue, best first: ready before this round, or made so by it.
+    pub(crate) lines: BTreeMap<Queue, BTreeSet<Rank>>,
+    /// Tasks that became ready in this round, by queue.
+    pub(crate) ready: BTreeMap<Queue, Vec<Place>>,
     /// How many places became free under the limit of each type.
     pub(crate) freed: BTreeMap<String, usize>,
     /// When a rate limit that refused a poll opens again.
@@ -35,6 +38,15 @@ pub(crate) struct Round {
     /// The highest fence drawn so far.
     pub(crate) fence: u64,
     pub(crate) sabotage: crate::sabotage::Sabotage,
+}
+
+/// Priority first, then who has been ready longest, then who was scheduled first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Rank {
+    priority: Reverse<i32>,
+    ready_at: Timestamp,
+    seq: u32,
+    pub(crate) place: Place,
 }
 
 /// What became of one item.
@@ -100,18 +112,35 @@ impl Layer {
 
 impl Round {
     pub(crate) fn new(held: Held, fence: u64, sabotage: crate::sabotage::Sabotage) -> Self {
-        Self {
+        let mut round = Self {
             held,
             writes: Writes::default(),
             executions: BTreeMap::new(),
             taken: BTreeSet::new(),
             asked: Vec::new(),
+            lines: BTreeMap::new(),
             ready: BTreeMap::new(),
             freed: BTreeMap::new(),
             openings: BTreeMap::new(),
             fence,
             sabotage,
-        }
+        };
+        let ready = round.held.ready.values().flatten();
+        let rows: Vec<_> =
+            ready.filter_map(|place| round.held.deliveries.get(place)?.clone()).collect();
+        rows.iter().for_each(|row| round.offer(row));
+        round
+    }
+
+    /// Puts a row where claims of this round find it.
+    pub(crate) fn offer(&mut self, row: &Delivery) {
+        let rank = Rank {
+            priority: Reverse(row.priority),
+            ready_at: row.ready_at,
+            seq: row.seq,
+            place: Place { execution: row.execution, task: row.task },
+        };
+        self.lines.entry(row.queue.clone()).or_default().insert(rank);
     }
 
     /// The record as this round has it. None: it is not held.
@@ -198,7 +227,8 @@ impl Round {
             }
         }
         if let Some(row) = row.filter(|row| !is_leased && row.ready_at <= self.held.now) {
-            *self.ready.entry(row.queue.clone()).or_default() += 1;
+            self.ready.entry(row.queue.clone()).or_default().push(place);
+            self.offer(row);
         }
     }
 }

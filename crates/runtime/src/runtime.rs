@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use semel_engine::{Queue, Token};
-use semel_model::{ExecutionId, Timestamp};
+use semel_model::{Digest, ExecutionId, Timestamp};
 use semel_store::{Store, StoreError};
 use tokio::sync::oneshot;
 
@@ -79,13 +79,14 @@ impl Runtime {
         found.map(|_| ()).ok_or_else(|| Failure::NoExecution(id.to_string()))
     }
 
-    /// Takes up to `count` tasks, waiting for one if there is none yet.
+    /// Takes up to `count` tasks, waiting for one if there is none yet. A poll that brings a token
+    /// re-receives what it was given under it; any other is new.
     pub async fn claim(
         &self,
         queue: Queue,
         worker: Option<String>,
         count: usize,
-        token: Token,
+        token: Option<Token>,
         wait: Duration,
     ) -> Result<Vec<HandedOut>, Failure> {
         let now = self.now();
@@ -93,7 +94,9 @@ impl Runtime {
         let waiting = Arc::new(Waiting::default());
         let _listening = Listening(Arc::clone(&waiting));
         let wait_until = now.plus_ms(i64::try_from(wait.as_millis()).unwrap_or(0));
-        let claim = Claim { queue, worker, count, token, wait_until, waiting };
+        let named = token.is_some();
+        let token = token.unwrap_or_else(|| Digest::of(ExecutionId::draw().as_bytes()));
+        let claim = Claim { queue, worker, count, token, named, wait_until, waiting };
         match self.submit(Work::Claim(claim), Class::Poll).await? {
             Answer::Claimed(tasks) => Ok(tasks),
             _ => Err(Failure::Unavailable),

@@ -81,6 +81,7 @@ impl Round {
             .pinned
             .entry(work.definition.digest())
             .or_insert_with(|| work.definition.text());
+        world.definitions.know(&work.definition);
         self.merge(world, layer);
         Outcome::Answer(Ok(Answer::Started { id: work.id, created: true }))
     }

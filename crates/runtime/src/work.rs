@@ -92,6 +92,8 @@ pub struct Claim {
     pub worker: Option<String>,
     pub count: usize,
     pub token: Token,
+    /// The caller chose the token: a repeat of this poll must find what it was given.
+    pub named: bool,
     /// Until when the poll may be parked; now or earlier: not at all.
     pub wait_until: Timestamp,
     /// Whether anybody still listens.
