@@ -1,7 +1,7 @@
 //! # The engine: what happened in, what is now so out
 //!
-//! [`decide`] turns an event into changes; [`Execution::apply`] is the only code that alters an
-//! execution, while deciding and while folding a journal. Everything here is pure: no clock, no
+//! [`decide()`] turns an event into changes; `apply.rs` is the only code that alters an execution,
+//! while deciding and while folding a journal. Everything here is pure: no clock, no
 //! randomness, no I/O, no unordered map (this crate's `clippy.toml` enforces it).
 //!
 //! Beside them stand the rows that follow from an execution, as plain data: the [`Delivery`] of a

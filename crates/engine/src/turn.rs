@@ -4,11 +4,10 @@
 //! were used. Helpers of the other modules extend it; none of them alters the execution but by
 //! [`Turn::emit`].
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use semel_model::{Payload, TaskId, Timestamp, WorkflowStatus};
-use serde_json::Value;
 
 use crate::apply::Page;
 use crate::change::Change;
@@ -16,6 +15,7 @@ use crate::decide::{Decision, Rows, Stop};
 use crate::delivery::HandOut;
 use crate::event::Slot;
 use crate::execution::{Execution, Task};
+use crate::expression::Reading;
 use crate::facts::Facts;
 
 pub(crate) struct Turn<'a> {
@@ -29,8 +29,8 @@ pub(crate) struct Turn<'a> {
     closed: VecDeque<TaskId>,
     /// The status the run is about to end with, while its output is computed.
     pub(crate) ending: Option<WorkflowStatus>,
-    /// Payloads an expression has looked into during this turn, by task (none: the run's input).
-    pub(crate) parsed: BTreeMap<crate::expression::Source, Arc<Value>>,
+    /// What the expressions of this turn have looked into, and may still.
+    pub(crate) reading: Reading,
 }
 
 impl<'a> Turn<'a> {
@@ -49,7 +49,7 @@ impl<'a> Turn<'a> {
             payloads: payloads.to_vec(),
             closed: VecDeque::new(),
             ending: None,
-            parsed: BTreeMap::new(),
+            reading: Reading::default(),
         }
     }
 

@@ -28,7 +28,6 @@ impl Turn<'_> {
         }
         let variables = self.store(variables);
         self.emit(Change::VariablesSet { variables });
-        self.parsed.remove(&crate::expression::Source::Variables);
         self.end_system(task, TaskStatus::Completed, Payload::empty(), None);
     }
 }

@@ -52,9 +52,8 @@ fn what_is_missing_is_null_and_inside_text_the_word_null() {
         "workflow.input.s.length",
         "workflow.input.l[5]",
         "workflow.nothing",
-        "workflow",
         "later.output.x",
-        "workflow.input..s",
+        "workflow.input...s",
         "workflow.input.l[",
         "HOME",
     ] {
@@ -189,4 +188,70 @@ fn the_fields_of_the_run_and_of_earlier_tasks_can_be_read() {
 fn a_step_without_parameters_has_an_empty_input() {
     let run = Bench::start(flow(&[step("a", json!({}))]), json!({"n": 1}));
     assert_eq!(run.attempt("a", 0).input.value(), json!({}));
+}
+
+#[test]
+fn outputs_are_resolved_by_the_same_rules_without_a_task_of_their_own() {
+    let definition = with(
+        flow(&[step("a", json!({}))]),
+        json!({"outputParameters": {
+            "id": "${CPEWF_TASK_ID}", "text": "<${CPEWF_TASK_ID}>", "status": "${workflow.status}",
+            "all": "${a.output.l[*].n}", "max": "${a.output.l[*].n.max()}", "none": "${b.output.x}",
+            "key": "${workflow.secrets.KEY}"}}),
+    );
+    let mut run = Bench::start(definition, json!({}));
+    run.complete("a", json!({"l": [{"n": 1}, {"n": 2}]}));
+    let wanted = json!({"id": null, "text": "<null>", "status": "COMPLETED", "all": [1, 2],
+        "max": 2.0, "none": null, "key": "${workflow.secrets.KEY}"});
+    assert_eq!(run.output(), wanted);
+    run.replay();
+}
+
+#[test]
+fn a_retry_overlays_the_old_input_and_has_its_own_task_id() {
+    let policy = json!({"retryCount": 1, "retryDelaySeconds": 0, "inputTemplate": {"t": 1.5}});
+    let only = with(
+        step("a", policy),
+        json!({"inputParameters": {"id": "${CPEWF_TASK_ID}", "before": "${a.status}"}}),
+    );
+    let mut run = Bench::start(flow(&[only]), json!({}));
+    run.fail("a", semel_model::TaskResultStatus::Failed, "once");
+    for (attempt, before) in [(0, Value::Null), (1, json!("FAILED"))] {
+        let task = run.attempt("a", attempt);
+        let wanted = json!({"id": task.id.to_string(), "before": before, "t": 1.5});
+        assert_eq!(task.input.text(), wanted.to_string(), "and in that order");
+    }
+    run.replay();
+}
+
+#[test]
+fn a_template_of_a_system_task_is_not_applied() {
+    let waits = json!({"name": "w", "taskReferenceName": "w", "type": "WAIT",
+        "taskDefinition": {"name": "w", "inputTemplate": {"duration": "1s", "x": 1}},
+        "inputParameters": {"y": "${workflow.input.y}"}});
+    let run = Bench::start(flow(&[waits]), json!({"y": 2}));
+    assert_eq!(run.attempt("w", 0).input.value(), json!({"y": 2}));
+}
+
+#[test]
+fn numbers_keep_their_text_on_the_way_through_a_run() {
+    let numbers = r#"{"wei":20000000000000000001,"p":1.10}"#;
+    let definition = with(
+        flow(&[with(
+            step("a", json!({"inputTemplate": {"d": 1}})),
+            json!({"inputParameters": {"wei": "${workflow.input.wei}", "all": "${workflow.input}"}}),
+        )]),
+        json!({"inputTemplate": {"k": 1}, "outputParameters": {"p": "${a.input.all.p}"}}),
+    );
+    let mut run = Bench::unborn(definition);
+    let start = semel_engine::Event::Started(run.plain_start());
+    let input = semel_model::Payload::from_text(numbers.to_owned()).unwrap();
+    run.happen(start, &[input]).expect("a run begins");
+    let with_default = r#"{"wei":20000000000000000001,"p":1.10,"k":1}"#;
+    assert_eq!(run.execution.input().text(), with_default);
+    let wanted = format!(r#"{{"wei":20000000000000000001,"all":{with_default},"d":1}}"#);
+    assert_eq!(run.attempt("a", 0).input.text(), wanted);
+    run.complete("a", json!({}));
+    assert_eq!(run.execution.output().text(), r#"{"p":1.10}"#);
+    run.replay();
 }

@@ -57,3 +57,37 @@ fn text_of_any_script_survives() {
     assert_eq!(run.attempt("a", 0).input.value(), json!({ "x": format!("<{odd}>") }));
     run.replay();
 }
+
+/// Sixty levels of lists: everything below everything below everything is millions.
+fn thicket() -> Value {
+    let branch = json!(vec![1; 20]);
+    (0..60).fold(branch.clone(), |inside, _| json!([inside, branch]))
+}
+
+#[test]
+fn a_path_that_visits_too_much_is_null_and_the_others_are_not() {
+    for path in ["t..*..*..*", "t..[?(@..* subsetof $.workflow.input.t..*)]"] {
+        let x = format!("<${{workflow.input.{path}}}>");
+        let parameters =
+            json!({"n": "${workflow.input.n}", "x": x, "after": "${workflow.input.n}"});
+        let run = Bench::start(flow(&[asks("a", parameters)]), json!({"n": 1, "t": thicket()}));
+        let wanted = json!({"n": 1, "x": "<null>", "after": 1});
+        assert_eq!(run.attempt("a", 0).input.value(), wanted, "{path}");
+    }
+}
+
+#[test]
+fn a_turn_ends_its_reading_somewhere() {
+    let (n, too_much) = (json!("${workflow.input.n}"), json!("${workflow.input.t..*..*..*}"));
+    let mut parameters = vec![n.clone()];
+    parameters.extend(vec![too_much; 11]);
+    parameters.extend([n, json!("plain text")]);
+    let mut wanted = vec![Value::Null; 14];
+    (wanted[0], wanted[13]) = (json!(1), json!("plain text"));
+    let run = Bench::start(
+        flow(&[asks("a", json!({ "x": parameters }))]),
+        json!({"n": 1, "t": thicket()}),
+    );
+    assert_eq!(run.attempt("a", 0).input.value()["x"], json!(wanted));
+    run.replay();
+}

@@ -7,6 +7,8 @@ mod bench;
 mod callbacks;
 mod domains;
 mod endings;
+mod expression_cases;
+mod expression_properties;
 mod expressions;
 mod fencing;
 mod fixture;

@@ -1,0 +1,190 @@
+//! # Scope: what `workflow.` and `<reference>.` offer
+//!
+//! The root of every path. Only what is asked for is built: a path into an input never touches the
+//! output, and no other task. **May use:** the execution and the facts of the turn. **May not:** the
+//! server's environment; names from there come with the facts or not at all.
+
+use std::sync::Arc;
+
+use semel_model::{TaskId, WorkflowStatus};
+use serde_json::{Value, json};
+
+use super::json::{Json, Object};
+use super::path::{Path, Pick, Step};
+use crate::execution::Task;
+use crate::turn::Turn;
+
+/// A document that is read at most once per turn, however many expressions look inside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Source {
+    RunInput,
+    RunOutput,
+    Variables,
+    TaskInput(TaskId),
+    TaskOutput(TaskId),
+}
+
+const RUN_FIELDS: [&str; 16] = [
+    "input",
+    "output",
+    "status",
+    "workflowId",
+    "parentWorkflowId",
+    "parentWorkflowTaskId",
+    "workflowType",
+    "version",
+    "correlationId",
+    "reasonForIncompletion",
+    "schemaVersion",
+    "variables",
+    "createTime",
+    "taskToDomain",
+    "priority",
+    "idempotencyKey",
+];
+
+const TASK_FIELDS: [&str; 18] = [
+    "input",
+    "output",
+    "taskType",
+    "status",
+    "referenceTaskName",
+    "retryCount",
+    "correlationId",
+    "pollCount",
+    "taskDefName",
+    "scheduledTime",
+    "startTime",
+    "endTime",
+    "workflowInstanceId",
+    "taskId",
+    "reasonForIncompletion",
+    "callbackAfterSeconds",
+    "workerId",
+    "iteration",
+];
+
+impl Turn<'_> {
+    /// The whole path as a name of its own, not a path: what does not belong to the run.
+    pub(super) fn named(&self, name: &str, task: Option<TaskId>) -> Option<Json> {
+        match name {
+            "CPEWF_TASK_ID" => Some(task.map_or(Json::Null, |id| Json::String(id.to_string()))),
+            // The place for NETFLIX_* and an allow-list, once the facts bring them.
+            _ => None,
+        }
+    }
+
+    /// The document a path starts in, and how many of its steps led there. A path has to begin with
+    /// a name: one that would look at every task of the run finds nothing.
+    pub(super) fn root(&mut self, path: &Path) -> (Option<Arc<Json>>, usize) {
+        let name = |at: usize| match path.steps.get(at) {
+            Some(Step { is_deep: false, pick: Pick::Name(name) }) => Some(name.as_str()),
+            Some(_) | None => None,
+        };
+        match (name(0), name(1)) {
+            (Some(head), Some(field)) => (self.field(head, field), 2),
+            (Some(head), None) => (self.fields(head), 1),
+            // `concat($.a, $.b)`: a function of its arguments alone.
+            (None, _) if path.steps.is_empty() && path.call.is_some() => {
+                (Some(Arc::new(Json::Null)), 0)
+            }
+            (None, _) => (None, 0),
+        }
+    }
+
+    fn field(&mut self, head: &str, field: &str) -> Option<Arc<Json>> {
+        if head == "workflow" {
+            return self.run_field(field);
+        }
+        let task = Arc::clone(self.execution().latest(head)?);
+        self.task_field(&task, field)
+    }
+
+    /// All fields in one object: `${workflow}`, `${ref.*}`.
+    fn fields(&mut self, head: &str) -> Option<Arc<Json>> {
+        let names: &[&str] = if head == "workflow" { &RUN_FIELDS } else { &TASK_FIELDS };
+        let mut fields = Vec::with_capacity(names.len());
+        for name in names {
+            let value = self.field(head, name)?;
+            self.spending(|budget| budget.spend(value.size().nodes))?;
+            fields.push(((*name).to_owned(), Arc::unwrap_or_clone(value)));
+        }
+        Some(Arc::new(Json::Object(fields.into_iter().collect::<Object>())))
+    }
+
+    fn run_field(&mut self, field: &str) -> Option<Arc<Json>> {
+        let execution = self.execution();
+        let definition = execution.definition().definition();
+        let value = match field {
+            "input" => return Some(self.document(Source::RunInput)),
+            "output" => return Some(self.document(Source::RunOutput)),
+            "variables" => return Some(self.document(Source::Variables)),
+            "env" => return self.environment(),
+            "workflowId" => json!(execution.id().to_string()),
+            "status" => json!(self.ending.or(execution.status()).map(WorkflowStatus::as_str)),
+            "workflowType" => json!(definition.name),
+            "version" => json!(definition.version),
+            "correlationId" => json!(execution.correlation_id()),
+            "reasonForIncompletion" => json!(execution.reason()),
+            "schemaVersion" => json!(definition.schema_version),
+            "priority" => json!(execution.priority()),
+            "createTime" => json!(execution.started_at()),
+            "taskToDomain" => json!(execution.task_to_domain()),
+            "idempotencyKey" => json!(execution.idempotency_key()),
+            "parentWorkflowId" | "parentWorkflowTaskId" => Value::Null, // No run has one yet.
+            _ => return None,
+        };
+        Some(Arc::new(Json::from(&value)))
+    }
+
+    fn task_field(&mut self, task: &Task, field: &str) -> Option<Arc<Json>> {
+        let step = self.execution().definition().step(&task.reference);
+        let value = match field {
+            "input" => return Some(self.document(Source::TaskInput(task.id))),
+            "output" => return Some(self.document(Source::TaskOutput(task.id))),
+            "taskType" => json!(step.task_type()),
+            "taskDefName" => json!(step.task().name),
+            "status" => json!(task.status.as_str()),
+            "referenceTaskName" => json!(&*task.reference),
+            "retryCount" => json!(task.attempt),
+            "correlationId" => json!(self.execution().correlation_id()),
+            "pollCount" => json!(task.polls),
+            "scheduledTime" => json!(task.scheduled_at),
+            "startTime" => json!(task.started_at),
+            "endTime" => json!(task.ended_at),
+            "workflowInstanceId" => json!(self.execution().id().to_string()),
+            "taskId" => json!(task.id.to_string()),
+            "reasonForIncompletion" => json!(task.reason),
+            "callbackAfterSeconds" => json!(task.callback_after_seconds),
+            "workerId" => json!(task.worker),
+            "iteration" => json!(0),
+            _ => return None,
+        };
+        Some(Arc::new(Json::from(&value)))
+    }
+
+    /// The place for `workflow.env`: an explicit set of names, once the facts bring one.
+    fn environment(&self) -> Option<Arc<Json>> {
+        None
+    }
+
+    /// A payload that changed within the turn is read again.
+    fn document(&mut self, source: Source) -> Arc<Json> {
+        let run = self.execution().run();
+        let payload = match source {
+            Source::RunInput => run.input.clone(),
+            Source::RunOutput => run.output.clone(),
+            Source::Variables => run.variables.clone(),
+            Source::TaskInput(task) => self.execution().expect_task(task).input.clone(),
+            Source::TaskOutput(task) => self.execution().expect_task(task).output.clone(),
+        };
+        if let Some((read, document)) = self.reading.documents.get(&source)
+            && *read == payload
+        {
+            return Arc::clone(document);
+        }
+        let document = Arc::new(Json::read(&payload));
+        self.reading.documents.insert(source, (payload, Arc::clone(&document)));
+        document
+    }
+}
