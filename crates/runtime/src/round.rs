@@ -3,7 +3,6 @@
 //! Each event decides in a [`Layer`] over the round: accepted it is merged, so the next event sees
 //! it; refused, missed or panicked it is dropped, and nothing else with it.
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -13,7 +12,7 @@ use semel_engine::{
     Queue, Record, RecordKey, Stop, decide, follow,
 };
 use semel_model::{Digest, ExecutionId, Payload, TaskId, Timestamp};
-use semel_store::{Held, Place, Writes};
+use semel_store::{Held, Place, Rank, Writes};
 
 use crate::failure::Failure;
 use crate::work::Answer;
@@ -38,15 +37,6 @@ pub(crate) struct Round {
     /// The highest fence drawn so far.
     pub(crate) fence: u64,
     pub(crate) sabotage: crate::sabotage::Sabotage,
-}
-
-/// Priority first, then who has been ready longest, then who was scheduled first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Rank {
-    priority: Reverse<i32>,
-    ready_at: Timestamp,
-    seq: u32,
-    pub(crate) place: Place,
 }
 
 /// What became of one item.
@@ -134,12 +124,7 @@ impl Round {
 
     /// Puts a row where claims of this round find it.
     pub(crate) fn offer(&mut self, row: &Delivery) {
-        let rank = Rank {
-            priority: Reverse(row.priority),
-            ready_at: row.ready_at,
-            seq: row.seq,
-            place: Place { execution: row.execution, task: row.task },
-        };
+        let rank = Rank::of(row);
         self.lines.entry(row.queue.clone()).or_default().insert(rank);
     }
 

@@ -22,7 +22,7 @@ use semel_model::{Digest, ExecutionId, Timestamp};
 
 pub use clock::Clock;
 pub use memory::{CommitFault, MemoryStore, Plant};
-pub use mirror::Mirror;
+pub use mirror::{Mirror, Rank};
 pub use rows::{
     DocumentKey, Due, Held, Kind, LimitRow, Loaded, Place, Row, Stamp, Touches, Writes,
 };

@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use semel_engine::{Delivery, Queue, Token};
-use semel_model::{ExecutionId, Timestamp};
+use semel_model::{ExecutionId, TaskId, Timestamp};
 
 use crate::rows::{Due, Place, Writes};
 
@@ -16,11 +16,10 @@ const DUE_LEASE_MS: i64 = 5_000;
 
 #[derive(Default)]
 pub struct Mirror {
-    spots: HashMap<Place, Spot>,
+    spots: BTreeMap<Place, Spot>,
     queues: BTreeMap<Queue, Line>,
     leased: HashMap<String, usize>,
     tokens: HashMap<Token, BTreeSet<Place>>,
-    by_execution: HashMap<ExecutionId, BTreeSet<Place>>,
     wakes: HashMap<ExecutionId, Timestamp>,
     due: BTreeSet<(Timestamp, DueKey)>,
 }
@@ -40,13 +39,25 @@ struct Spot {
     due: Option<Timestamp>,
 }
 
-/// Priority first, then who has been ready longest, then who was scheduled first.
+/// The order of handing out: priority first, then who has been ready longest, then who was
+/// scheduled first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Rank {
+pub struct Rank {
     priority: Reverse<i32>,
     ready_at: Timestamp,
     seq: u32,
-    place: Place,
+    pub place: Place,
+}
+
+impl Rank {
+    pub fn of(row: &Delivery) -> Self {
+        Self {
+            priority: Reverse(row.priority),
+            ready_at: row.ready_at,
+            seq: row.seq,
+            place: Place { execution: row.execution, task: row.task },
+        }
+    }
 }
 
 #[derive(Default)]
@@ -87,8 +98,7 @@ impl Mirror {
     pub fn insert(&mut self, row: &Delivery) {
         let place = Place { execution: row.execution, task: row.task };
         let hand_out = &row.hand_out;
-        let rank =
-            Rank { priority: Reverse(row.priority), ready_at: row.ready_at, seq: row.seq, place };
+        let rank = Rank::of(row);
         let spot = Spot {
             queue: row.queue.clone(),
             rank,
@@ -108,14 +118,12 @@ impl Mirror {
         if let Some(due) = spot.due {
             self.due.insert((due, DueKey::Delivery(place)));
         }
-        self.by_execution.entry(row.execution).or_default().insert(place);
         self.spots.insert(place, spot);
     }
 
     /// A row that is ready when it is written is no news to the timers: its commit wakes waiters.
     fn promote(&mut self, row: &Delivery, now: Timestamp) {
-        let place = Place { execution: row.execution, task: row.task };
-        let Some(rank) = self.spots.get(&place).map(|spot| spot.rank) else { return };
+        let rank = Rank::of(row);
         if let Some(line) = self.queues.get_mut(&row.queue).filter(|_| row.ready_at <= now)
             && line.later.remove(&(rank.ready_at, rank))
         {
@@ -137,12 +145,20 @@ impl Mirror {
             }
         }
         if let Some(token) = spot.token {
-            drop_from(&mut self.tokens, &token, place);
+            self.drop_token(token, place);
         }
         if let Some(due) = spot.due {
             self.due.remove(&(due, DueKey::Delivery(place)));
         }
-        drop_from(&mut self.by_execution, &place.execution, place);
+    }
+
+    fn drop_token(&mut self, token: Token, place: Place) {
+        if let Some(places) = self.tokens.get_mut(&token) {
+            places.remove(&place);
+            if places.is_empty() {
+                self.tokens.remove(&token);
+            }
+        }
     }
 
     pub fn set_wake(&mut self, id: ExecutionId, wake_at: Option<Timestamp>) {
@@ -180,8 +196,10 @@ impl Mirror {
         self.tokens.get(token).into_iter().flatten().copied().collect()
     }
 
-    pub fn of_execution(&self, id: ExecutionId) -> Vec<Place> {
-        self.by_execution.get(&id).into_iter().flatten().copied().collect()
+    pub fn of_execution(&self, execution: ExecutionId) -> Vec<Place> {
+        let first = Place { execution, task: TaskId::from_bytes([0; 16]) };
+        let last = Place { execution, task: TaskId::from_bytes([0xff; 16]) };
+        self.spots.range(first..=last).map(|(place, _)| *place).collect()
     }
 
     /// What has come due; each is offered again only after a while, unless a commit moves it.
@@ -219,18 +237,5 @@ impl Mirror {
     pub fn next_due(&self) -> Option<Timestamp> {
         let ready = self.queues.values().filter_map(|line| line.later.first()).map(|(at, _)| *at);
         ready.chain(self.due.first().map(|(at, _)| *at)).min()
-    }
-}
-
-fn drop_from<K: Eq + std::hash::Hash>(
-    map: &mut HashMap<K, BTreeSet<Place>>,
-    key: &K,
-    place: Place,
-) {
-    if let Some(places) = map.get_mut(key) {
-        places.remove(&place);
-        if places.is_empty() {
-            map.remove(key);
-        }
     }
 }
