@@ -99,41 +99,41 @@ impl World {
         Ok(Some(execution))
     }
 
-    /// The execution the loaded head names, from a cached one and the entries after it.
+    /// The execution the loaded head names, from a cached one and the entries after it, or from the
+    /// whole journal when nothing was cached.
     pub(crate) fn fold(
         &self,
         cached: Option<Arc<Execution>>,
         loaded: &Loaded,
     ) -> Result<Arc<Execution>, Failure> {
-        let head = &loaded.head;
-        if let Some(execution) = cached.as_ref().filter(|cached| cached.link() == head.link) {
-            return Ok(Arc::clone(execution));
-        }
         let mut execution = match cached {
-            Some(cached) if cached.link().seq <= head.link.seq => (*cached).clone(),
-            _ => return self.fold_all(head),
+            Some(cached) if cached.link() == loaded.head.link => return Ok(cached),
+            Some(cached) => (*cached).clone(),
+            None => self.unborn(loaded)?,
         };
-        match fold_after(&mut execution, &loaded.entries) {
-            Ok(()) if execution.link() == head.link => Ok(Arc::new(execution)),
-            _ => self.fold_all(head),
-        }
-    }
-
-    fn fold_all(&self, head: &Head) -> Result<Arc<Execution>, Failure> {
-        let corrupt = |what: &str| StoreError::Corrupt(format!("execution {}: {what}", head.id));
-        let loaded = self.store.load(head.id, 0)?.ok_or_else(|| corrupt("journal is gone"))?;
-        let first = loaded.entries.first().ok_or_else(|| corrupt("journal is empty"))?;
-        let (first, _) = Entry::decode(first, Link::default())?;
-        let Event::Started(start) = &first.cause else {
-            return Err(corrupt("journal does not begin with a start").into());
-        };
-        let mut execution = Execution::unborn(head.id, self.definitions.pinned(start.definition)?);
         fold_after(&mut execution, &loaded.entries)?;
         if execution.link() != loaded.head.link {
-            return Err(corrupt("journal does not end where its head says").into());
+            self.forget(execution.id());
+            return Err(
+                corrupt(&loaded.head, "its journal does not end where its head says").into()
+            );
         }
         Ok(Arc::new(execution))
     }
+
+    fn unborn(&self, loaded: &Loaded) -> Result<Execution, Failure> {
+        let head = &loaded.head;
+        let first = loaded.entries.first().ok_or_else(|| corrupt(head, "its journal is empty"))?;
+        let (first, _) = Entry::decode(first, Link::default())?;
+        let Event::Started(start) = &first.cause else {
+            return Err(corrupt(head, "its journal does not begin with a start").into());
+        };
+        Ok(Execution::unborn(head.id, self.definitions.pinned(start.definition)?))
+    }
+}
+
+fn corrupt(head: &Head, what: &str) -> StoreError {
+    StoreError::Corrupt(format!("execution {}: {what}", head.id))
 }
 
 pub(crate) fn fold_after(execution: &mut Execution, entries: &[Vec<u8>]) -> Result<(), Failure> {
