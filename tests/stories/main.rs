@@ -75,6 +75,7 @@ stories! {
         a_strategy_without_a_key_means_nothing
         a_terminal_error_is_not_tried_again
         a_terminate_task_ends_the_run
+        a_terminate_task_that_makes_no_sense_fails_once
         a_terminated_run_hears_nothing_more
         a_worker_asks_to_be_called_back
         a_worker_cancels_its_task

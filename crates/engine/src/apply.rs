@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use semel_model::{Payload, TaskId, TaskStatus, Timestamp, WorkflowStatus};
 
+use serde_json::Value;
+
 use crate::change::{Change, HandOutFacts, Timeout};
 use crate::entry::{Entry, Link};
 use crate::event::Slot;
@@ -48,7 +50,8 @@ impl Execution {
                 self.alter(*task, |task| task.wait_until = Some(*until));
             }
             Change::VariablesSet { variables } => {
-                self.run_mut().variables = page.payload(*variables);
+                let merged = merged(&self.run.variables, &page.payload(*variables));
+                self.run_mut().variables = merged;
             }
             Change::TaskProgressed {
                 task,
@@ -220,6 +223,17 @@ impl Execution {
 
     fn run_mut(&mut self) -> &mut Run {
         Arc::make_mut(&mut self.run)
+    }
+}
+
+/// One object over another, key by key.
+pub(crate) fn merged(under: &Payload, over: &Payload) -> Payload {
+    match (under.value(), over.value()) {
+        (Value::Object(mut under), Value::Object(over)) => {
+            under.extend(over);
+            Payload::from_value(&Value::Object(under))
+        }
+        _ => over.clone(),
     }
 }
 

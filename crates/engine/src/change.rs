@@ -47,7 +47,7 @@ pub enum Change {
         task: TaskId,
         until: Timestamp,
     },
-    /// The run's variables, all of them.
+    /// These of the run's variables are now so; the others stay.
     VariablesSet {
         variables: Slot,
     },

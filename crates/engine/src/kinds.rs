@@ -26,6 +26,14 @@ impl Kind {
         }
     }
 
+    /// Over in the decision that begins it; trying again would give the same, at once.
+    pub(crate) fn ends_at_once(self) -> bool {
+        match self {
+            Self::Noop | Self::SetVariable | Self::Terminate => true,
+            Self::Worker | Self::Wait | Self::Human => false,
+        }
+    }
+
     /// Run by the engine itself: no worker is ever offered it.
     pub(crate) fn is_system(self) -> bool {
         self != Self::Worker

@@ -75,6 +75,9 @@ impl Window {
 
     /// When a part next leaves a full window.
     pub fn opens_at(&self, limits: &Limits) -> Option<Timestamp> {
+        if limits.per_window_max == 0 {
+            return None; // What is left of a limit that was lifted.
+        }
         let width = (limits.window_ms / PARTS).max(1);
         self.parts.front().map(|(part, _)| Timestamp::from_ms(part + width + limits.window_ms))
     }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use semel_model::{Digest, Payload, TaskId, TaskResultStatus, TaskStatus};
-use serde_json::Value;
 
+use crate::apply;
 use crate::change::{Change, HandOutFacts};
 use crate::decide::{Rejection, Stop};
 use crate::delivery::HandOut;
@@ -119,13 +119,8 @@ impl Turn<'_> {
         if task.output.is_empty() {
             return slot;
         }
-        let (Value::Object(mut current), Value::Object(news)) =
-            (task.output.value(), self.payload(slot).value())
-        else {
-            return slot;
-        };
-        current.extend(news);
-        self.store(Payload::from_value(&Value::Object(current)))
+        let output = apply::merged(&task.output, self.payload(slot));
+        self.store(output)
     }
 
     /// What follows from a task that has ended, unless the execution is paused.

@@ -11,7 +11,8 @@ impl Turn<'_> {
     pub(crate) fn retry_or_fail(&mut self, task: &Task) -> Result<(), Stop> {
         let step = self.execution().definition().step(&task.reference).clone();
         let may_retry = matches!(task.status, TaskStatus::Failed | TaskStatus::TimedOut)
-            && task.attempt < step.attempts_max();
+            && task.attempt < step.attempts_max()
+            && !step.kind().ends_at_once();
         if may_retry {
             if let Some(reason) = self.total_exhausted(task) {
                 return self.fail_execution(task, reason);

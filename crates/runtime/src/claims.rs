@@ -67,7 +67,11 @@ impl Round {
         let mut taken = Vec::new();
         let mut next = Some(first);
         while let Some(row) = next {
-            taken.push(self.give(world, row, worker, token)?);
+            match self.give(world, row, worker, token) {
+                Ok(out) => taken.push(out),
+                Err(outcome) if taken.is_empty() => return Err(outcome),
+                Err(_) => break, // What is taken is given; the rest is asked for again.
+            }
             next = if taken.len() < room.min(count) { self.next_ready(queue) } else { None };
         }
         self.spend(queue, &limits, taken.len());
@@ -101,6 +105,7 @@ impl Round {
         let run_ms = step.run_timeout_seconds().saturating_mul(1000);
         row.hand_out(&claimed, response_ms, run_ms);
         self.taken.insert(place);
+        self.held.by_token.entry(token).or_default().push(place); // For its repeat in this round.
         self.writes.deliveries.insert(place, Some(row.clone()));
         Ok(HandedOut { delivery: row, definition })
     }

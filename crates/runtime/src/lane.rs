@@ -327,6 +327,9 @@ impl Lane {
             self.world.remember(execution);
         }
         self.openings.extend(round.openings);
+        for (item, seen) in parked {
+            self.park(item, seen); // Before waking, so that they hear of what this round freed.
+        }
         for (queue, places) in round.ready {
             let left = places.iter().filter(|place| !round.taken.contains(place)).count();
             self.wake(&queue, left);
@@ -341,9 +344,6 @@ impl Lane {
         }
         for (item, answer) in replies {
             (item.reply)(answer);
-        }
-        for (item, seen) in parked {
-            self.park(item, seen);
         }
         Stepped { items: items.max(1), prefetch }
     }

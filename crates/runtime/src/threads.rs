@@ -42,9 +42,17 @@ impl Threads {
             stop: Arc::clone(&stop),
         };
         let loaded = Arc::clone(&inbox);
+        let lane_guard = Guard { inbox: Arc::clone(&inbox), down };
+        let load_guard = Guard { inbox: Arc::clone(&inbox), down };
         let handles = vec![
-            std::thread::spawn(move || driver.run(down)),
-            std::thread::spawn(move || load(&loads, &world, &loaded)),
+            std::thread::spawn(move || {
+                let _guard = lane_guard;
+                driver.run(down);
+            }),
+            std::thread::spawn(move || {
+                let _guard = load_guard;
+                load(&loads, &world, &loaded);
+            }),
         ];
         Self { stop, inbox, handles: Mutex::new(handles) }
     }
@@ -65,6 +73,22 @@ impl Threads {
 impl Drop for Threads {
     fn drop(&mut self) {
         self.stop();
+    }
+}
+
+/// A thread of the runtime that panics takes the server down with it: callers must not wait for
+/// answers that nobody will give.
+struct Guard {
+    inbox: Arc<Inbox>,
+    down: fn(),
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.inbox.close();
+            (self.down)();
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 //! A commit that makes n tasks ready wakes n waiters, no more. A poll that gave up is never served:
 //! whether somebody listens is settled by one atomic step, so no task is handed to nobody.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -51,10 +51,11 @@ pub(crate) struct Waiters(Mutex<Parked>);
 #[derive(Default)]
 struct Parked {
     items: BTreeMap<Ticket, Item>,
-    lines: BTreeMap<Queue, VecDeque<Ticket>>,
+    /// Parked polls of each queue, by number: first come, first served.
+    lines: BTreeMap<Queue, BTreeMap<u64, Ticket>>,
     next_number: u64,
-    /// Grows when a queue gets something: a poll that looked before that must look again.
-    changes: BTreeMap<Queue, u64>,
+    /// Grows when any queue gets something: a poll that looked before that looks again.
+    changes: u64,
 }
 
 /// Names a parked poll, earliest end first.
@@ -66,11 +67,11 @@ struct Ticket {
 
 impl Waiters {
     /// Read before looking for tasks, given back to [`Waiters::park`].
-    pub(crate) fn seen(&self, queue: &Queue) -> u64 {
-        self.parked().changes.get(queue).copied().unwrap_or(0)
+    pub(crate) fn seen(&self) -> u64 {
+        self.parked().changes
     }
 
-    /// Parks a poll, unless its queue got something since it looked: then the item comes back.
+    /// Parks a poll, unless something became ready since it looked: then the item comes back.
     pub(crate) fn park(
         &self,
         queue: Queue,
@@ -79,14 +80,14 @@ impl Waiters {
         mut item: Item,
     ) -> Option<Item> {
         let mut parked = self.parked();
-        if parked.changes.get(&queue).copied().unwrap_or(0) != seen {
+        if parked.changes != seen {
             return Some(item);
         }
         item.credit = None; // A parked poll costs the lane nothing.
         parked.next_number += 1;
         let ticket = Ticket { until, number: parked.next_number };
         parked.items.insert(ticket, item);
-        parked.lines.entry(queue).or_default().push_back(ticket);
+        parked.lines.entry(queue).or_default().insert(ticket.number, ticket);
         None
     }
 
@@ -99,6 +100,7 @@ impl Waiters {
     /// is not known here, so each wakes as many.
     pub(crate) fn wake_type(&self, task_type: &str, count: usize) -> Vec<Item> {
         let mut parked = self.parked();
+        parked.changes += 1;
         let first = Queue { task_type: task_type.to_owned(), domain: None };
         let lines = parked.lines.range(first..).map(|(queue, _)| queue.clone());
         let lines: Vec<_> = lines.take_while(|queue| queue.task_type == task_type).collect();
@@ -111,6 +113,7 @@ impl Waiters {
         let after = Ticket { until: now.plus_ms(1), number: 0 };
         let kept = parked.items.split_off(&after);
         let over = std::mem::replace(&mut parked.items, kept);
+        over.iter().for_each(|(ticket, item)| parked.leave(*ticket, item));
         drop(parked);
         over.into_values().for_each(|item| (item.reply)(Ok(Answer::Claimed(Vec::new()))));
     }
@@ -134,13 +137,12 @@ impl Waiters {
 
 impl Parked {
     fn wake(&mut self, queue: &Queue, count: usize) -> Vec<Item> {
-        *self.changes.entry(queue.clone()).or_default() += 1;
+        self.changes += 1;
         let Some(line) = self.lines.get_mut(queue) else { return Vec::new() };
         let mut woken = Vec::new();
         while woken.len() < count
-            && let Some(ticket) = line.pop_front()
+            && let Some((_, ticket)) = line.pop_first()
         {
-            // A ticket without an item is a poll that was answered when its time was over.
             woken.extend(self.items.remove(&ticket).filter(listens));
         }
         if line.is_empty() {
@@ -148,11 +150,86 @@ impl Parked {
         }
         woken
     }
+
+    /// A poll whose time is over leaves its line.
+    fn leave(&mut self, ticket: Ticket, item: &Item) {
+        let Work::Claim(claim) = &item.work else { return };
+        if let Some(line) = self.lines.get_mut(&claim.queue) {
+            line.remove(&ticket.number);
+            if line.is_empty() {
+                self.lines.remove(&claim.queue);
+            }
+        }
+    }
 }
 
 fn listens(item: &Item) -> bool {
     match &item.work {
         Work::Claim(claim) => claim.waiting.listens(),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use semel_model::Digest;
+
+    use super::*;
+    use crate::work::Claim;
+
+    fn queue(task_type: &str) -> Queue {
+        Queue { task_type: task_type.to_owned(), domain: None }
+    }
+
+    fn poll(queue: &Queue, until: Timestamp) -> Item {
+        Item::unasked(Work::Claim(Claim {
+            queue: queue.clone(),
+            worker: None,
+            count: 1,
+            token: Digest::default(),
+            named: false,
+            wait_until: until,
+            waiting: Arc::new(Waiting::default()),
+        }))
+    }
+
+    #[test]
+    fn polls_whose_time_is_over_leave_nothing_behind() {
+        let waiters = Waiters::default();
+        for n in 0..100 {
+            let (queue, until) = (queue(&format!("t{n}")), Timestamp::from_ms(n));
+            assert!(waiters.park(queue.clone(), 0, until, poll(&queue, until)).is_none());
+        }
+        waiters.expire(Timestamp::from_ms(1_000));
+        let parked = waiters.parked();
+        assert!(parked.items.is_empty() && parked.lines.is_empty());
+    }
+
+    #[test]
+    fn a_wake_between_looking_and_parking_is_not_lost() {
+        let waiters = Waiters::default();
+        let (queue, until) = (queue("t"), Timestamp::from_ms(9));
+        let seen = waiters.seen();
+        assert!(waiters.wake(&queue, 1).is_empty());
+        assert!(waiters.park(queue.clone(), seen, until, poll(&queue, until)).is_some());
+        let seen = waiters.seen();
+        assert!(waiters.park(queue.clone(), seen, until, poll(&queue, until)).is_none());
+        assert_eq!(waiters.wake(&queue, 5).len(), 1);
+    }
+
+    #[test]
+    fn a_poll_that_gave_up_is_passed_over() {
+        let waiters = Waiters::default();
+        let (queue, until) = (queue("t"), Timestamp::from_ms(9));
+        let gone = poll(&queue, until);
+        if let Work::Claim(claim) = &gone.work {
+            assert!(claim.waiting.give_up());
+        }
+        waiters.park(queue.clone(), 0, until, gone);
+        waiters.park(queue.clone(), 0, until, poll(&queue, until));
+        assert_eq!(waiters.wake(&queue, 1).len(), 1, "the one that listens");
+        assert!(waiters.wake(&queue, 1).is_empty());
     }
 }

@@ -5,8 +5,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use quick_cache::Weighter;
-use quick_cache::sync::Cache;
+use quick_cache::sync::{Cache, DefaultLifecycle};
+use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 use semel_engine::{Delivery, Entry, Event, Execution, Head, Limits, Link};
 use semel_model::ExecutionId;
 use semel_store::{Loaded, Store, StoreError};
@@ -33,20 +33,31 @@ pub struct World {
 struct ByTasks;
 
 impl Weighter<ExecutionId, Arc<Execution>> for ByTasks {
+    /// However large, an execution must fit: one that is not kept would be loaded for ever.
     fn weight(&self, _: &ExecutionId, execution: &Arc<Execution>) -> u64 {
-        4 + execution.task_count() as u64
+        (4 + execution.task_count() as u64).min(CACHE_TASKS_MAX / 4)
     }
 }
 
 impl World {
     pub fn new(store: Arc<dyn Store>) -> Self {
-        let weight = CACHE_TASKS_MAX;
+        let executions = OptionsBuilder::new()
+            .estimated_items_capacity(CACHE_TASKS_MAX as usize / 8)
+            .weight_capacity(CACHE_TASKS_MAX)
+            .shards(1)
+            .build()
+            .expect("both capacities are given");
         Self {
             definitions: Definitions::new(Arc::clone(&store)),
             store,
             waiters: Waiters::default(),
             polls: Polls::default(),
-            executions: Cache::with_weighter(weight as usize / 8, weight, ByTasks),
+            executions: Cache::with_options(
+                executions,
+                ByTasks,
+                DefaultHashBuilder::default(),
+                DefaultLifecycle::default(),
+            ),
             trouble: Mutex::default(),
         }
     }

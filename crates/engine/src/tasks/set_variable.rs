@@ -3,8 +3,8 @@
 //! Top-level overwrite; null is a value. Visible to the very next task.
 
 use semel_model::{Payload, TaskId, TaskStatus};
-use serde_json::Value;
 
+use crate::apply::merged;
 use crate::change::Change;
 use crate::turn::Turn;
 
@@ -12,12 +12,8 @@ pub(crate) const VARIABLES_BYTES_MAX: usize = 256 * 1024;
 
 impl Turn<'_> {
     pub(crate) fn set_variables(&mut self, task: TaskId) {
-        let news = self.execution().expect_task(task).input.value();
-        let mut variables = self.execution().variables().value();
-        if let (Value::Object(variables), Value::Object(news)) = (&mut variables, news) {
-            variables.extend(news);
-        }
-        let variables = Payload::from_value(&variables);
+        let news = self.execution().expect_task(task).input.clone();
+        let variables = merged(self.execution().variables(), &news);
         if variables.len() > VARIABLES_BYTES_MAX {
             let reason = format!(
                 "the variables would take {} bytes, more than the limit of {VARIABLES_BYTES_MAX}",
@@ -26,7 +22,7 @@ impl Turn<'_> {
             let status = TaskStatus::FailedWithTerminalError;
             return self.end_system(task, status, Payload::empty(), Some(reason));
         }
-        let variables = self.store(variables);
+        let variables = self.store(news);
         self.emit(Change::VariablesSet { variables });
         self.end_system(task, TaskStatus::Completed, Payload::empty(), None);
     }

@@ -101,6 +101,9 @@ fn zone(name: &str) -> Option<TimeZone> {
         _ => return jiff::tz::db().get(name).ok(),
     };
     let digits: String = offset[1..].chars().filter(|c| *c != ':').collect();
+    if !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+        return None;
+    }
     let (hours, minutes) = match digits.len() {
         1 | 2 => (digits.parse::<i32>().ok()?, 0),
         4 => (digits[..2].parse().ok()?, digits[2..].parse::<i32>().ok()?),
@@ -133,8 +136,14 @@ mod tests {
         assert_eq!(at("1970-01-01 02:00 GMT+02:00"), Some(0));
         assert_eq!(at("1970-01-01 02:00 +0200"), Some(0));
         assert_eq!(at("2026-07-01 12:00 Europe/Paris"), at("2026-07-01 10:00 UTC"));
-        for wrong in ["tomorrow", "2026-13-01", "2026-01-01 25:00", "2026-01-01 10:00 Nowhere/City"]
-        {
+        for wrong in [
+            "tomorrow",
+            "2026-13-01",
+            "2026-01-01 25:00",
+            "2026-01-01 10:00 Nowhere/City",
+            "2030-01-01 00:00 +aéb",
+            "2030-01-01 00:00 +-1",
+        ] {
             assert_eq!(at(wrong), None, "{wrong}");
         }
     }
