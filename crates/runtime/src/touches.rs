@@ -35,7 +35,7 @@ impl World {
                 *touches.wanted.entry(claim.queue.clone()).or_default() += claim.count;
                 touches.tokens.insert(claim.token);
                 touches.limits.extend(self.limited(&claim.queue));
-                return self.waiters.seen();
+                return self.waiters.seen(&claim.queue);
             }
             Work::Renew(renewal) => {
                 touches.deliveries.insert(renewal.place);

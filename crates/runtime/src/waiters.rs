@@ -4,6 +4,7 @@
 //! whether somebody listens is settled by one atomic step, so no task is handed to nobody.
 
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -54,8 +55,18 @@ struct Parked {
     /// Parked polls of each queue, by number: first come, first served.
     lines: BTreeMap<Queue, BTreeMap<u64, Ticket>>,
     next_number: u64,
-    /// Grows when any queue gets something: a poll that looked before that looks again.
-    changes: u64,
+    /// Grows when a queue of the type gets something: a poll that looked before that looks again.
+    /// Types share counters, so that their number is bounded; a false alarm costs one more look.
+    changes: BTreeMap<u64, u64>,
+}
+
+/// Counters for all task types.
+const COUNTERS: u64 = 1024;
+
+fn counter(task_type: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    task_type.hash(&mut hasher);
+    hasher.finish() % COUNTERS
 }
 
 /// Names a parked poll, earliest end first.
@@ -67,11 +78,11 @@ struct Ticket {
 
 impl Waiters {
     /// Read before looking for tasks, given back to [`Waiters::park`].
-    pub(crate) fn seen(&self) -> u64 {
-        self.parked().changes
+    pub(crate) fn seen(&self, queue: &Queue) -> u64 {
+        self.parked().seen(queue)
     }
 
-    /// Parks a poll, unless something became ready since it looked: then the item comes back.
+    /// Parks a poll, unless its queue got something since it looked: then the item comes back.
     pub(crate) fn park(
         &self,
         queue: Queue,
@@ -80,7 +91,7 @@ impl Waiters {
         mut item: Item,
     ) -> Option<Item> {
         let mut parked = self.parked();
-        if parked.changes != seen {
+        if parked.seen(&queue) != seen {
             return Some(item);
         }
         item.credit = None; // A parked poll costs the lane nothing.
@@ -100,7 +111,7 @@ impl Waiters {
     /// is not known here, so each wakes as many.
     pub(crate) fn wake_type(&self, task_type: &str, count: usize) -> Vec<Item> {
         let mut parked = self.parked();
-        parked.changes += 1;
+        parked.note(task_type);
         let first = Queue { task_type: task_type.to_owned(), domain: None };
         let lines = parked.lines.range(first..).map(|(queue, _)| queue.clone());
         let lines: Vec<_> = lines.take_while(|queue| queue.task_type == task_type).collect();
@@ -136,8 +147,16 @@ impl Waiters {
 }
 
 impl Parked {
+    fn seen(&self, queue: &Queue) -> u64 {
+        self.changes.get(&counter(&queue.task_type)).copied().unwrap_or(0)
+    }
+
+    fn note(&mut self, task_type: &str) {
+        *self.changes.entry(counter(task_type)).or_default() += 1;
+    }
+
     fn wake(&mut self, queue: &Queue, count: usize) -> Vec<Item> {
-        self.changes += 1;
+        self.note(&queue.task_type);
         let Some(line) = self.lines.get_mut(queue) else { return Vec::new() };
         let mut woken = Vec::new();
         while woken.len() < count
@@ -211,10 +230,10 @@ mod tests {
     fn a_wake_between_looking_and_parking_is_not_lost() {
         let waiters = Waiters::default();
         let (queue, until) = (queue("t"), Timestamp::from_ms(9));
-        let seen = waiters.seen();
+        let seen = waiters.seen(&queue);
         assert!(waiters.wake(&queue, 1).is_empty());
         assert!(waiters.park(queue.clone(), seen, until, poll(&queue, until)).is_some());
-        let seen = waiters.seen();
+        let seen = waiters.seen(&queue);
         assert!(waiters.park(queue.clone(), seen, until, poll(&queue, until)).is_none());
         assert_eq!(waiters.wake(&queue, 5).len(), 1);
     }
