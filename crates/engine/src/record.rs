@@ -26,4 +26,6 @@ pub struct Record {
     pub live: bool,
     pub version: i32,
     pub created_at: Timestamp,
+    /// When the key becomes free again; set when its run is removed by retention.
+    pub expires_at: Option<Timestamp>,
 }

@@ -39,7 +39,8 @@ mod tests {
     #[test]
     fn the_sequential_object_of_contract_1() {
         let run = ExecutionId::from_bytes([1; 16]);
-        let record = |live| Record { run, live, version: 1, created_at: Timestamp::from_ms(1) };
+        let created_at = Timestamp::from_ms(1);
+        let record = |live| Record { run, live, version: 1, created_at, expires_at: None };
         let (live, closed) = (record(true), record(false));
         let table = [
             (IdempotencyStrategy::Fail, Standing::Conflict(run), Standing::Conflict(run)),

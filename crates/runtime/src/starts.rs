@@ -74,6 +74,7 @@ impl Round {
                 live: layer.execution.is_live(),
                 version: work.definition.definition().version,
                 created_at: self.held.now,
+                expires_at: None,
             };
             layer.records.insert(key, Some(record));
         }
