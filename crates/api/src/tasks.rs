@@ -201,7 +201,7 @@ async fn report(
 async fn stale(app: &App, params: &Params, place: Place, why: &str) -> Result<Reported, ApiError> {
     let found = snapshot(app, &place.execution.to_string()).await?;
     let task = found.execution.task(place.task);
-    let policy = task.map(|task| found.execution.definition().step(&task.reference).policy());
+    let policy = task.map(|task| task.step.policy());
     let asked = policy.and_then(|policy| policy.strict_fencing).unwrap_or(false);
     if !params.flag("strict", asked)? {
         return Ok(Reported::Stale);

@@ -159,6 +159,23 @@ impl Turn<'_> {
         Json::Object(resolved).to_payload()
     }
 
+    /// Any template, outside a task's parameters.
+    pub(crate) fn resolve_value(&mut self, template: &Value, task: Option<TaskId>) -> Value {
+        self.resolve(template, task, 1).to_payload().value()
+    }
+
+    /// Parameters alone, without template or defaults.
+    pub(crate) fn resolve_parameters(&mut self, step: &Step, task: TaskId) -> Payload {
+        let Some(parameters) = step.task().input_parameters.as_ref() else {
+            return Payload::empty();
+        };
+        let resolved: Object = parameters
+            .iter()
+            .map(|(key, value)| (key.clone(), self.resolve(value, Some(task), 2)))
+            .collect();
+        Json::Object(resolved).to_payload()
+    }
+
     /// `depth` is that of the place the value goes to.
     fn resolve(&mut self, template: &Value, task: Option<TaskId>, depth: usize) -> Json {
         match template {
@@ -256,6 +273,17 @@ impl Turn<'_> {
         let done = work(&mut budget);
         self.reading.nodes_left -= allowed - budget.left();
         done
+    }
+}
+
+/// One object over another, key by key; anything else gives way.
+pub(crate) fn merged(under: &Payload, over: &Payload) -> Payload {
+    match (Json::read(under), Json::read(over)) {
+        (Json::Object(under), Json::Object(over)) => {
+            let entries = under.into_entries().into_iter().chain(over.into_entries());
+            Json::Object(entries.collect()).to_payload()
+        }
+        _ => over.clone(),
     }
 }
 

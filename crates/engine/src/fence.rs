@@ -32,6 +32,10 @@ pub(crate) fn judge(task: &Task, held: &HandOut, report: &Report) -> Result<Stan
             Err(superseded(fence, held))
         };
     }
+    if task.is_reset && !task.system && !held.leased {
+        // Under this id the task was done before: it may be that worker who still speaks.
+        return Err(Rejection::Stale("the task was reset and is not held by anybody".to_owned()));
+    }
     match (&report.progress.worker, &held.worker) {
         (Some(worker), Some(holder)) if held.leased && worker != holder => {
             Err(Rejection::Stale(format!("the task is held by worker {holder}, not {worker}")))

@@ -6,6 +6,8 @@
 
 use semel_model::{ExecutionId, Timestamp};
 
+use crate::facts::Claim;
+
 /// Compared byte for byte: no trimming, no case folding.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RecordKey {
@@ -16,6 +18,13 @@ pub struct RecordKey {
 impl RecordKey {
     pub fn start(workflow: &str, key: &str) -> Self {
         Self { scope: format!("wf:{workflow}"), key: key.to_owned() }
+    }
+}
+
+impl Record {
+    /// What a start is judged on.
+    pub fn claim(&self) -> Claim {
+        Claim { run: self.run, live: self.live }
     }
 }
 

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use semel_model::{Digest, Payload, TaskId, TaskResultStatus, TaskStatus};
 
-use crate::apply;
 use crate::change::{Change, HandOutFacts};
 use crate::decide::{Rejection, Stop};
 use crate::delivery::HandOut;
 use crate::event::{Progress, Report, Slot};
 use crate::execution::Task;
+use crate::expression::merged;
 use crate::fence::{self, Standing};
-use crate::turn::Turn;
+use crate::turn::{Closing, Turn};
 
 /// Longer reasons are cut, as Conductor cuts them.
 const REASON_CHARS_MAX: usize = 500;
@@ -88,7 +88,8 @@ impl Turn<'_> {
         hand_out: HandOutFacts,
     ) -> Result<(), Stop> {
         let output = Some(output);
-        self.emit(Change::TaskClosed { task, status, output, reason, fingerprint, hand_out });
+        let closing = Closing::new(status, reason, hand_out);
+        self.emit_closed(task, Closing { output, fingerprint, ..closing });
         self.after_close(task);
         Ok(())
     }
@@ -119,7 +120,7 @@ impl Turn<'_> {
         if task.output.is_empty() {
             return slot;
         }
-        let output = apply::merged(&task.output, self.payload(slot));
+        let output = merged(&task.output, self.payload(slot));
         self.store(output)
     }
 

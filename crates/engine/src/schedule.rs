@@ -1,23 +1,38 @@
 //! # Scheduling: from a step to a task that workers can take
 
-use semel_model::{Digest, TaskId, Timestamp};
+use std::sync::Arc;
+
+use semel_model::{Digest, Payload, TaskId, TaskStatus, Timestamp};
 
 use crate::change::Change;
 use crate::decide::Stop;
 use crate::domain::{self, Choice};
+use crate::event::Slot;
 use crate::execution::Task;
+use crate::kinds::Kind;
 use crate::pin::Step;
 use crate::question::{ASK_RETRY_MS, Answer, Question};
 use crate::turn::Turn;
 
-/// Restarts and whole reruns make a new generation of task ids; nothing does so yet.
-const GENERATION: u32 = 0;
+/// Who wants a task to be scheduled.
+#[derive(Clone, Copy)]
+pub(crate) enum By {
+    Itself,
+    /// A person, perhaps with an input of their own.
+    Hand(Option<Slot>),
+}
 
 impl Turn<'_> {
     /// The first attempt at a step.
     pub(crate) fn schedule(&mut self, step: &Step) -> Result<(), Stop> {
-        let ready_at = self.now().plus_seconds(step.task().start_delay.into());
-        self.attempt(step, 0, None, ready_at)
+        let delay = if step.kind().heeds_delay() { step.task().start_delay } else { 0 };
+        let ready_at = self.now().plus_seconds(delay.into());
+        self.attempt(step, None, ready_at, By::Itself)
+    }
+
+    /// The first attempt at a step that is jumped to, on that input.
+    pub(crate) fn schedule_with(&mut self, step: &Step, input: Slot) -> Result<(), Stop> {
+        self.attempt(step, None, self.now(), By::Hand(Some(input)))
     }
 
     /// Another attempt, after `failed`, ready when its delay is over.
@@ -26,21 +41,33 @@ impl Turn<'_> {
         step: &Step,
         failed: &Task,
         ready_at: Timestamp,
+        by: By,
     ) -> Result<(), Stop> {
-        self.attempt(step, failed.attempt + 1, Some(failed), ready_at)
+        self.attempt(step, Some(failed), ready_at, by)
+    }
+
+    /// The id of a task that does not exist yet.
+    pub(crate) fn task_id(&self, reference: &str, attempt: u32) -> TaskId {
+        let execution = self.execution();
+        TaskId::derive(execution.id(), execution.generation, reference, 0, attempt)
     }
 
     fn attempt(
         &mut self,
         step: &Step,
-        attempt: u32,
         replaces: Option<&Task>,
         ready_at: Timestamp,
+        by: By,
     ) -> Result<(), Stop> {
-        let execution = self.execution().id();
-        let task = TaskId::derive(execution, GENERATION, step.reference(), 0, attempt);
-        let input = self.task_input(step, task, replaces.map(|task| &task.input));
-        let input = self.store(input);
+        let attempt = replaces.map_or(0, |failed| failed.attempt + 1);
+        let task = self.task_id(step.reference(), attempt);
+        let input = match by {
+            By::Hand(Some(input)) => input,
+            By::Hand(None) | By::Itself => {
+                let input = self.input_of(step, task, replaces.map(|task| &task.input));
+                self.store(input)
+            }
+        };
         let system = step.kind().is_system();
         let choice = match system {
             true => Choice::Settled(None),
@@ -59,12 +86,36 @@ impl Turn<'_> {
             domain,
             replaces: replaces.map(|task| task.id),
             system,
+            by_hand: matches!(by, By::Hand(_)),
         });
         if let Choice::Ask(domains) = choice {
             let task_type = step.task_type().to_owned();
             self.ask(task, Question::ActiveDomains { task_type, domains });
         }
+        if ready_at > self.now() {
+            return Ok(()); // A system task begins when its delay is over.
+        }
         self.begin_system(step.kind(), task)
+    }
+
+    /// What a task at this step is given.
+    pub(crate) fn input_of(
+        &mut self,
+        step: &Step,
+        task: TaskId,
+        before: Option<&Payload>,
+    ) -> Payload {
+        match step.kind() {
+            Kind::SubWorkflow => self.child_input(step, task),
+            Kind::Worker
+            | Kind::Noop
+            | Kind::SetVariable
+            | Kind::Terminate
+            | Kind::Wait
+            | Kind::Human
+            | Kind::StartWorkflow
+            | Kind::Event => self.task_input(step, task, before),
+        }
     }
 
     fn ask(&mut self, task: TaskId, question: Question) {
@@ -98,9 +149,31 @@ impl Turn<'_> {
         if self.execution().is_closed() || self.execution().is_paused() {
             return Ok(());
         }
-        match self.execution().definition().after(&task.reference).cloned() {
-            Some(step) => self.schedule(&step),
-            None => self.complete_execution(),
+        let definition = Arc::clone(self.execution().definition());
+        let mut next = definition.after(&task.reference);
+        while let Some(step) = next.filter(|step| self.is_skipped(step)) {
+            next = definition.after(step.reference());
         }
+        match next {
+            Some(step) if self.execution().latest(step.reference()).is_none() => {
+                self.schedule(step)
+            }
+            Some(_) | None => self.complete_if_done(),
+        }
+    }
+
+    fn is_skipped(&self, step: &Step) -> bool {
+        let found = self.execution().latest(step.reference());
+        found.is_some_and(|task| task.status == TaskStatus::Skipped)
+    }
+
+    /// Nothing is open and every step has its task: the run is over.
+    fn complete_if_done(&mut self) -> Result<(), Stop> {
+        let execution = self.execution();
+        let mut steps = execution.definition().steps().iter();
+        let is_done = self.is_settled()
+            && execution.open_tasks().next().is_none()
+            && steps.all(|step| execution.latest(step.reference()).is_some());
+        if is_done { self.complete_execution() } else { Ok(()) }
     }
 }

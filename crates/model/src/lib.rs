@@ -19,7 +19,7 @@ mod workflow;
 mod workflow_def;
 mod workflow_task;
 
-pub use ids::{Digest, ExecutionId, TaskId};
+pub use ids::{Digest, ExecutionId, TaskId, effect_key};
 pub use names::UnknownName;
 pub use ordered::Ordered;
 pub use payload::Payload;

@@ -232,7 +232,7 @@ impl Round {
 
 /// The queue workers take this task from.
 pub(crate) fn queue_of(execution: &Execution, task: &Task) -> Queue {
-    let task_type = execution.definition().step(&task.reference).task_type().to_owned();
+    let task_type = task.step.task_type().to_owned();
     Queue { task_type, domain: task.domain.clone() }
 }
 

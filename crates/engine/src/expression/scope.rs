@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use semel_model::{TaskId, WorkflowStatus};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::json::{Json, Object};
 use super::path::{Path, Pick, Step};
@@ -131,14 +131,15 @@ impl Turn<'_> {
             "createTime" => json!(execution.started_at()),
             "taskToDomain" => json!(execution.task_to_domain()),
             "idempotencyKey" => json!(execution.idempotency_key()),
-            "parentWorkflowId" | "parentWorkflowTaskId" => Value::Null, // No run has one yet.
+            "parentWorkflowId" => json!(execution.parent().map(|it| it.execution.to_string())),
+            "parentWorkflowTaskId" => json!(execution.parent().map(|it| it.task.to_string())),
             _ => return None,
         };
         Some(Arc::new(Json::from(&value)))
     }
 
     fn task_field(&mut self, task: &Task, field: &str) -> Option<Arc<Json>> {
-        let step = self.execution().definition().step(&task.reference);
+        let step = &task.step;
         let value = match field {
             "input" => return Some(self.document(Source::TaskInput(task.id))),
             "output" => return Some(self.document(Source::TaskOutput(task.id))),

@@ -1,0 +1,198 @@
+//! # Revival: a run that was over lives again
+//!
+//! Retry, restart and rerun, and a parent that lives again because its child does. Whatever was
+//! removed never comes back under its old id: the generation grows.
+
+use std::sync::Arc;
+
+use semel_model::{Digest, TaskStatus, WorkflowStatus};
+
+use crate::change::{Change, Removed};
+use crate::decide::{Rejection, Stop};
+use crate::event::Rerun;
+use crate::execution::Task;
+use crate::message::Message;
+use crate::schedule::By;
+use crate::turn::Turn;
+
+impl Turn<'_> {
+    /// What ended unsuccessfully gets a new attempt.
+    pub(crate) fn retry(&mut self) -> Result<(), Stop> {
+        if let Some(status) = self.execution().status().filter(|status| !status.is_terminal()) {
+            let message = format!("Workflow is still running.  status={status}");
+            return Err(Rejection::NotFound(message).into());
+        }
+        if self.execution().task_count() == 0 {
+            return Err(self.wrong_state("retried: it has not begun any task"));
+        }
+        if !self.is_retriable() {
+            let what = "retried: no task of it failed; restart it to run it as a whole";
+            return Err(self.wrong_state(what));
+        }
+        let epoch = self.epoch();
+        self.retry_under(epoch)
+    }
+
+    pub(crate) fn is_retriable(&self) -> bool {
+        let timed_out = self.execution().status() == Some(WorkflowStatus::TimedOut);
+        timed_out || !self.unsuccessful().is_empty()
+    }
+
+    pub(crate) fn retry_under(&mut self, epoch: Option<u32>) -> Result<(), Stop> {
+        let failed = self.unsuccessful();
+        self.emit(Change::Revived { epoch, anew: false, failure_kept: true });
+        let definition = Arc::clone(self.execution().definition());
+        for task in failed {
+            let step = definition.step(&task.reference);
+            self.schedule_again(step, &task, self.now(), By::Hand(None))?;
+        }
+        self.go_on_everywhere();
+        Ok(())
+    }
+
+    /// The newest attempts that ended unsuccessfully, in the order of scheduling.
+    fn unsuccessful(&self) -> Vec<Arc<Task>> {
+        let execution = self.execution();
+        let is_candidate = |task: &&Arc<Task>| {
+            !task.status.is_successful() && execution.definition().find(&task.reference).is_some()
+        };
+        let mut found: Vec<_> = execution.latest_attempts().filter(is_candidate).cloned().collect();
+        found.sort_by_key(|task| task.seq);
+        found
+    }
+
+    /// What follows from tasks that ended well may not have been drawn when the run ended.
+    fn go_on_everywhere(&mut self) {
+        let ended = |task: &&Arc<Task>| {
+            task.status.is_terminal()
+                && task.status.is_successful()
+                && task.status != TaskStatus::Skipped
+        };
+        let mut done: Vec<_> = self.execution().latest_attempts().filter(ended).cloned().collect();
+        done.sort_by_key(|task| task.seq);
+        done.iter().for_each(|task| self.after_close(task.id));
+    }
+
+    pub(crate) fn restart(&mut self, definition: Option<Digest>) -> Result<(), Stop> {
+        if self.execution().is_live() {
+            return Err(self.wrong_state("restarted"));
+        }
+        let is_restartable = self.execution().definition().definition().restartable;
+        if !is_restartable && self.execution().status() == Some(WorkflowStatus::Completed) {
+            let id = self.execution().id();
+            let message = format!("workflow {id} is COMPLETED and its definition not restartable");
+            return Err(Rejection::NotFound(message).into());
+        }
+        let current = self.execution().definition().digest();
+        if let Some(definition) = definition.filter(|digest| *digest != current) {
+            self.emit(Change::DefinitionChanged { definition });
+        }
+        self.clear();
+        let epoch = self.epoch();
+        self.emit(Change::Revived { epoch, anew: true, failure_kept: false });
+        self.begin_steps()
+    }
+
+    fn clear(&mut self) {
+        let generation = self.execution().generation + 1;
+        self.emit(Change::TasksRemoved { which: Removed::All, generation });
+        self.emit(Change::VariablesReset);
+    }
+
+    pub(crate) fn rerun(&mut self, rerun: &Rerun) -> Result<(), Stop> {
+        if self.execution().is_live() {
+            return Err(self.wrong_state("rerun"));
+        }
+        let target = match rerun.from {
+            Some(id) => {
+                let missing = || {
+                    let run = self.execution().id();
+                    Rejection::Invalid(format!("reRunFromTaskId: {id} is no task of {run}"))
+                };
+                Some(self.task(id).ok_or_else(missing)?)
+            }
+            None => None,
+        };
+        if let Some(input) = rerun.input {
+            let input = self.with_defaults(input)?;
+            self.emit(Change::InputSet { input });
+        }
+        if let Some(correlation_id) = rerun.correlation_id.clone() {
+            self.emit(Change::CorrelationSet { correlation_id });
+        }
+        let epoch = self.epoch();
+        let revived = Change::Revived { epoch, anew: false, failure_kept: false };
+        let Some(target) = target else {
+            self.clear();
+            self.emit(revived);
+            return self.begin_steps();
+        };
+        let generation = self.execution().generation + 1;
+        self.emit(Change::TasksRemoved { which: Removed::After(target.id), generation });
+        self.emit(revived);
+        let input = rerun.task_input.unwrap_or_else(|| self.store(target.input.clone()));
+        self.do_again(&target, target.attempt, input)?;
+        for other in self.unsuccessful() {
+            let input = self.store(other.input.clone());
+            self.do_again(&other, other.attempt, input)?;
+        }
+        self.go_on_everywhere();
+        Ok(())
+    }
+
+    /// The same task under its old id.
+    fn do_again(
+        &mut self,
+        task: &Task,
+        attempt: u32,
+        input: crate::event::Slot,
+    ) -> Result<(), Stop> {
+        self.emit(Change::TaskReset { task: task.id, attempt, input });
+        self.begin_system(task.step.kind(), task.id)
+    }
+
+    /// The child of this task lives again, so this run waits for it again. Decided in the child's
+    /// commit, on a path that the round holds as a whole.
+    pub(crate) fn child_revived(
+        &mut self,
+        id: semel_model::TaskId,
+        epoch: u32,
+    ) -> Result<(), Stop> {
+        let Some(task) = self.task(id).filter(|task| task.child.is_some()) else { return Ok(()) };
+        let known = task.child.is_some_and(|child| child.epoch == epoch);
+        if known && !task.status.is_terminal() {
+            return Ok(());
+        }
+        let was_closed = self.execution().is_closed();
+        if was_closed {
+            let epoch = self.epoch();
+            self.emit(Change::Revived { epoch, anew: false, failure_kept: false });
+        }
+        self.emit(Change::TaskReopened { task: id, epoch });
+        if was_closed {
+            self.repair_siblings()?;
+            self.go_on_everywhere();
+        }
+        Ok(())
+    }
+
+    /// What was cancelled when the run ended goes on where it was.
+    fn repair_siblings(&mut self) -> Result<(), Stop> {
+        for task in self.unsuccessful() {
+            match task.child.filter(|child| !child.is_observed) {
+                Some(child) => {
+                    let epoch = child.epoch + 1;
+                    self.emit(Change::TaskReopened { task: task.id, epoch });
+                    let message = Message::ParentReturned { task: task.id, epoch };
+                    self.emit(Change::Sent { to: child.run, message });
+                }
+                None if task.status == TaskStatus::Canceled => {
+                    let input = self.store(task.input.clone());
+                    self.do_again(&task, task.attempt + 1, input)?;
+                }
+                None => {}
+            }
+        }
+        Ok(())
+    }
+}
