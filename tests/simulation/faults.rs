@@ -93,7 +93,7 @@ impl Sim {
         let ids: Vec<ExecutionId> = self.starters.iter().filter_map(|one| one.started).collect();
         let Some(id) = ids.get(self.chance.below(ids.len())).copied() else { return };
         let event = match self.chance.below(9) {
-            0 => Event::Terminated { reason: Some("sim".to_owned()) },
+            0 => Event::Terminated { reason: Some("sim".to_owned()), compensate: false },
             1..=3 => Event::Paused,
             _ => Event::Resumed,
         };

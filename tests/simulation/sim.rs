@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use semel_engine::{Event, Pinned, Queue, pin};
-use semel_model::{ExecutionId, TaskResultStatus, Timestamp, WorkflowDef};
+use semel_engine::{Event, Pinned, Queue, Registry, pin};
+use semel_model::{ExecutionId, TaskDef, TaskResultStatus, Timestamp, WorkflowDef};
 use semel_runtime::{Failure, Inbox, Item, Lane, Prepared, Sabotage, Work, World};
 use semel_store::{Clock, MemoryStore, Plant, Store};
 use serde_json::json;
@@ -206,8 +206,8 @@ impl Sim {
             return Ok(());
         };
         let stepped = slot.lane.finish(prepared).map_err(|down| down.to_string())?;
-        for item in stepped.prefetch {
-            load(&world, &slot.inbox, item);
+        for (item, id) in stepped.prefetch {
+            load(&world, &slot.inbox, item, id);
         }
         Ok(())
     }
@@ -270,11 +270,7 @@ impl Sim {
 }
 
 /// What the loader thread of a real node does.
-fn load(world: &World, inbox: &Inbox, item: Item) {
-    let id = match &item.work {
-        Work::Event(work) => work.execution,
-        _ => return inbox.push(item),
-    };
+fn load(world: &World, inbox: &Inbox, item: Item, id: ExecutionId) {
     match world.prefetch(id) {
         Ok(Some(_)) => inbox.push(item),
         Ok(None) => (item.reply)(Err(Failure::NoExecution(id.to_string()))),
@@ -292,6 +288,19 @@ fn workers() -> Vec<Worker> {
     (0..types.len() * WORKERS_PER_TYPE).map(worker).collect()
 }
 
+/// Where nothing is registered.
+struct Nothing;
+
+impl Registry for Nothing {
+    fn task(&mut self, _: &str) -> Option<Arc<TaskDef>> {
+        None
+    }
+
+    fn latest(&mut self, _: &str) -> Option<i32> {
+        None
+    }
+}
+
 fn definition() -> Arc<Pinned> {
     let policy = |name: &str| {
         json!({"name": name, "retryCount": 500, "retryDelaySeconds": 1, "responseTimeoutSeconds": 4,
@@ -301,5 +310,5 @@ fn definition() -> Arc<Pinned> {
     let definition: WorkflowDef =
         serde_json::from_value(json!({"name": "sim", "tasks": [step("a"), step("b"), step("c")]}))
             .expect("a valid definition");
-    Arc::new(pin(definition, |_| None))
+    Arc::new(pin(definition, &mut Nothing).expect("no child is named"))
 }

@@ -107,7 +107,7 @@ impl House {
             On::Sqlite => Disk::Sqlite(tempfile::tempdir()?),
         };
         let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let settings = Settings { sabotage, down: || {} };
+        let settings = Settings { sabotage, retention_ms: None, down: || {} };
         let mut house = Self { tokio, clock, disk, settings, life: None };
         house.live()?;
         Ok(house)

@@ -74,6 +74,7 @@ impl ApiError {
             Self::Failed(Failure::Unavailable | Failure::Store(_)) => Some("UNAVAILABLE"),
             Self::Failed(Failure::Busy) => Some("BUSY"),
             Self::Failed(Failure::Parked(_)) => Some("PARKED"),
+            Self::Failed(Failure::Conflict { .. }) => Some("IDEMPOTENCY_CONFLICT"),
             Self::Invalid(_)
             | Self::Malformed(_)
             | Self::TooLarge(_)
@@ -88,10 +89,11 @@ impl ApiError {
 fn status_of(failure: &Failure) -> (StatusCode, bool) {
     match failure {
         Failure::NoExecution(_)
+        | Failure::NoDefinition(_)
         | Failure::Missing(_)
-        | Failure::Rejected(Rejection::UnknownTask(_) | Rejection::NothingPending) => {
-            (StatusCode::NOT_FOUND, false)
-        }
+        | Failure::Rejected(
+            Rejection::UnknownTask(_) | Rejection::NothingPending | Rejection::NotFound(_),
+        ) => (StatusCode::NOT_FOUND, false),
         Failure::Rejected(Rejection::Invalid(_)) => (StatusCode::BAD_REQUEST, false),
         Failure::Rejected(Rejection::WrongState(_) | Rejection::Stale(_))
         | Failure::Conflict { .. }

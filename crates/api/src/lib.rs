@@ -9,6 +9,7 @@ mod app;
 mod error;
 mod idempotency;
 mod metadata;
+mod operations;
 mod params;
 mod request;
 mod routes;

@@ -53,12 +53,16 @@ impl Body {
             .map_err(|error| ApiError::Malformed(format!("the request body is not valid: {error}")))
     }
 
+    pub(crate) fn is_blank(&self) -> bool {
+        self.0.iter().all(u8::is_ascii_whitespace)
+    }
+
     /// An object of payload; an absent body means `{}`.
     pub(crate) fn payload(&self) -> Result<Payload, ApiError> {
         #[derive(Deserialize)]
         #[serde(transparent)]
         struct Object(#[serde(deserialize_with = "lenient::object")] Payload);
-        if self.0.iter().all(u8::is_ascii_whitespace) {
+        if self.is_blank() {
             return Ok(Payload::empty());
         }
         self.json::<Object>().map(|object| object.0)

@@ -48,11 +48,7 @@ impl Turn<'_> {
     }
 
     /// TERMINATED is reached from every state but COMPLETED; a second call changes nothing.
-    pub(crate) fn terminate(
-        &mut self,
-        reason: Option<&str>,
-        compensate: bool,
-    ) -> Result<(), Stop> {
+    pub(crate) fn terminate(&mut self, reason: Option<&str>, compensate: bool) -> Result<(), Stop> {
         match self.execution().status() {
             Some(WorkflowStatus::Completed) => Err(self.wrong_state("terminated")),
             Some(WorkflowStatus::Terminated) | None => Ok(()),

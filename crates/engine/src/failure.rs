@@ -24,7 +24,10 @@ pub(crate) const DEPTH_MAX: u32 = 100;
 const INPUT_BYTES_MAX: usize = 10 * 1024 * 1024;
 
 pub(crate) enum FailureRun {
-    Found { run: ExecutionId, registered: Registered },
+    Found {
+        run: ExecutionId,
+        registered: Registered,
+    },
     /// Why there is none.
     Missing(String),
 }

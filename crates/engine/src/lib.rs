@@ -37,8 +37,8 @@ mod schedule;
 mod start_key;
 mod steering;
 mod tasks;
-mod told;
 mod timeout;
+mod told;
 mod turn;
 pub mod view;
 

@@ -175,7 +175,10 @@ impl Step {
     }
 
     pub fn policy(&self) -> &TaskDef {
-        self.task().task_definition.as_deref().expect("pinning embeds a task definition in every step")
+        self.task()
+            .task_definition
+            .as_deref()
+            .expect("pinning embeds a task definition in every step")
     }
 
     pub(crate) fn attempts_max(&self) -> u32 {
@@ -188,7 +191,11 @@ impl Step {
     }
 
     pub fn response_timeout_seconds(&self) -> i64 {
-        if self.task().async_complete || self.kind() == Kind::SubWorkflow { 0 } else { self.policy().response_timeout_seconds }
+        if self.task().async_complete || self.kind() == Kind::SubWorkflow {
+            0
+        } else {
+            self.policy().response_timeout_seconds
+        }
     }
 
     pub fn run_timeout_seconds(&self) -> i64 {

@@ -113,7 +113,8 @@ impl Turn<'_> {
     /// Whatever is open must have a place in the new definition.
     fn expect_place(&self) -> Result<(), Stop> {
         let definition = self.execution().definition();
-        let lost = self.execution().open_tasks().find(|it| definition.find(&it.reference).is_none());
+        let lost =
+            self.execution().open_tasks().find(|it| definition.find(&it.reference).is_none());
         let Some(lost) = lost else { return Ok(()) };
         let message = format!(
             "task {} is {} and version {} of {} has no such step: let it end first, or jump",

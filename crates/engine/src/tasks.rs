@@ -18,8 +18,8 @@ use semel_model::{Payload, TaskId, TaskStatus};
 
 use crate::change::{Change, HandOutFacts};
 use crate::decide::Stop;
-use crate::kinds::Kind;
 use crate::execution::Task;
+use crate::kinds::Kind;
 use crate::turn::{Closing, Turn};
 
 impl Turn<'_> {

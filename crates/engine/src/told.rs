@@ -42,8 +42,9 @@ impl Turn<'_> {
                 let output = Some(self.store(output));
                 let status = task_status(*status);
                 let why = reason.as_deref().unwrap_or("null");
-                let reason = (!status.is_successful())
-                    .then(|| format!("Sub workflow {name}.{version}/{child} failure reason: {why}"));
+                let reason = (!status.is_successful()).then(|| {
+                    format!("Sub workflow {name}.{version}/{child} failure reason: {why}")
+                });
                 Closing { output, ..Closing::new(status, reason, hand_out) }
             }
             ChildEnd::Gone { reason } => {

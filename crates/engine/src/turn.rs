@@ -52,7 +52,8 @@ pub(crate) struct Closing {
 
 impl Closing {
     pub(crate) fn new(status: TaskStatus, reason: Option<String>, hand_out: HandOutFacts) -> Self {
-        let farewell = Some(format!("The task that began this workflow ended with status {status}"));
+        let farewell =
+            Some(format!("The task that began this workflow ended with status {status}"));
         Self { status, output: None, reason, fingerprint: None, hand_out, farewell }
     }
 }

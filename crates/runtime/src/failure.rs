@@ -8,6 +8,8 @@ use semel_store::{DocumentKey, StoreError};
 pub enum Failure {
     #[error("No such workflow found by id: {0}")]
     NoExecution(String),
+    #[error("No such workflow defined. name={0}, version=null")]
+    NoDefinition(String),
     #[error(transparent)]
     Rejected(#[from] Rejection),
     /// The key is taken and the strategy says no.

@@ -6,13 +6,13 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use semel_engine::{Event, Queue};
+use semel_engine::{Address, Event, Queue};
 use semel_model::{ExecutionId, Timestamp};
 use semel_store::{Stamp, StoreError, Touches, Writer};
 
 use crate::failure::Failure;
 use crate::inbox::Inbox;
-use crate::round::{Outcome, Round};
+use crate::round::{Outcome, Round, Want};
 use crate::sabotage::Sabotage;
 use crate::work::{Answer, EventWork, Item, Work};
 use crate::world::World;
@@ -29,13 +29,15 @@ const MISSES_MAX: u8 = 8;
 pub struct Lane {
     stamp: Stamp,
     writer: Box<dyn Writer>,
-    world: Arc<World>,
+    pub(crate) world: Arc<World>,
     inbox: Arc<Inbox>,
     /// Decided again in the next round, before what waits in the inbox.
-    again: VecDeque<Item>,
+    pub(crate) again: VecDeque<Item>,
     openings: BTreeMap<Queue, Timestamp>,
     /// How many items the next round takes: fewer after a round that could not be written.
     width: usize,
+    /// Until then nothing is looked for that could be removed.
+    pub(crate) swept_until: Timestamp,
     sabotage: Sabotage,
 }
 
@@ -49,7 +51,7 @@ pub struct Prepared {
     round: Round,
     replies: Vec<(Item, Result<Answer, Failure>)>,
     parked: Vec<(Item, u64)>,
-    prefetch: Vec<Item>,
+    prefetch: Vec<(Item, ExecutionId)>,
 }
 
 impl Prepared {
@@ -68,8 +70,8 @@ impl Prepared {
 pub struct Stepped {
     /// Items dealt with; 0 means that there was nothing to do.
     pub items: usize,
-    /// Items whose execution must be loaded before they are decided.
-    pub prefetch: Vec<Item>,
+    /// Items with the execution that must be loaded before they are decided.
+    pub prefetch: Vec<(Item, ExecutionId)>,
 }
 
 impl Lane {
@@ -92,6 +94,7 @@ impl Lane {
             again: VecDeque::new(),
             openings: BTreeMap::new(),
             width: ROUND_ITEMS_MAX,
+            swept_until: Timestamp::NOT_YET,
             sabotage,
         })
     }
@@ -127,6 +130,10 @@ impl Lane {
         for place in due.deliveries {
             self.again.push_back(timer(place.execution, Event::Expired { task: place.task }));
         }
+        for (key, to) in due.messages {
+            self.again.push_back(Item::unasked(Work::Message(key, to)));
+        }
+        self.sweep(now);
     }
 
     /// When this lane next has something to do by itself.
@@ -189,7 +196,7 @@ impl Lane {
             for (item, seen) in waiting {
                 let outcome = match &item.work {
                     Work::Claim(claim) if !claim.named => prepared.round.claim(&self.world, claim),
-                    _ => Outcome::Again,
+                    _ => Outcome::Again(Want::Round),
                 };
                 match (outcome, seen) {
                     (Outcome::Answer(answer), _) => prepared.replies.push((item, answer)),
@@ -210,20 +217,26 @@ impl Lane {
             Work::Documents(writes) => round.documents(writes),
             Work::Lift(id) => round.lift(&self.world, *id),
             Work::Park(id, reason) => round.park(*id, reason),
+            Work::Message(key, _) => round.message(&self.world, *key),
+            Work::Remove(removal) => round.remove(&self.world, removal),
+            Work::Expire(runs, before) => round.expire(&self.world, runs, *before),
+            Work::Forget(keys) => round.forget(keys),
             Work::Beat => Outcome::Answer(Ok(Answer::Noted)),
         };
         match outcome {
             Outcome::Answer(answer) => prepared.replies.push((item, answer)),
             Outcome::Park => prepared.parked.push((item, seen)),
-            Outcome::Prefetch => {
-                prepared.prefetch.push(item);
+            Outcome::Prefetch(id) => {
+                prepared.prefetch.push((item, id));
                 return Decided::Later;
             }
-            Outcome::Defer | Outcome::Again => {
-                let again = matches!(outcome, Outcome::Again);
-                if again {
+            Outcome::Defer => {
+                self.again.push_back(item);
+                return Decided::Later;
+            }
+            Outcome::Again(want) => {
+                if !self.world.widen(&mut item, want) {
                     item.misses += 1;
-                    self.world.widen(&mut item);
                 }
                 if item.misses > MISSES_MAX {
                     prepared.replies.push((item, Err(Failure::Unavailable)));
@@ -247,6 +260,7 @@ impl Lane {
         self.stamp.at = prepared.round.held.now;
         self.stamp.fence = prepared.round.fence;
         let mut writes = std::mem::take(&mut prepared.round.writes);
+        prepared.round.removed.clone_from(&writes.removed);
         writes.stamp = self.stamp;
         match self.writer.commit(writes) {
             Ok(()) => {}
@@ -321,10 +335,17 @@ impl Lane {
 
     /// Everything here follows from a commit that has happened.
     fn after(&mut self, prepared: Prepared) -> Stepped {
-        let Prepared { round, replies, parked, prefetch } = prepared;
+        let Prepared { mut round, replies, parked, prefetch } = prepared;
+        let removed = std::mem::take(&mut round.removed);
         let items = replies.len() + parked.len() + prefetch.len();
+        for id in removed {
+            self.world.forget(id);
+        }
         for execution in round.executions.into_values() {
             self.world.remember(execution);
+        }
+        for (key, to) in round.sent {
+            self.again.push_back(Item::unasked(Work::Message(key, to)));
         }
         self.openings.extend(round.openings);
         for (item, seen) in parked {
@@ -378,7 +399,15 @@ fn timer(execution: ExecutionId, event: Event) -> Item {
 fn execution_of(work: &Work) -> Option<ExecutionId> {
     match work {
         Work::Event(work) => Some(work.execution),
-        Work::Lift(id) | Work::Park(id, _) => Some(*id),
-        Work::Start(_) | Work::Claim(_) | Work::Renew(_) | Work::Documents(_) | Work::Beat => None,
+        Work::Lift(id) | Work::Park(id, _) | Work::Message(_, Address::Execution(id)) => Some(*id),
+        Work::Remove(removal) => Some(removal.id),
+        Work::Start(_)
+        | Work::Claim(_)
+        | Work::Renew(_)
+        | Work::Documents(_)
+        | Work::Message(_, Address::Sink(_))
+        | Work::Expire(..)
+        | Work::Forget(_)
+        | Work::Beat => None,
     }
 }

@@ -8,17 +8,23 @@
 
 mod claims;
 mod definitions;
+mod descent;
 mod documents;
+mod draft;
 mod events;
 mod failure;
 mod inbox;
 mod lane;
+mod messages;
 mod polls;
 mod reading;
+mod removals;
+mod revivals;
 mod round;
 mod runtime;
 mod sabotage;
 mod starts;
+mod sweep;
 mod threads;
 mod touches;
 mod verify;
@@ -37,7 +43,7 @@ pub use starts::StartWork;
 pub use verify::{Verdict, verify};
 pub use waiters::Waiting;
 pub use work::{
-    Answer, Claim, DocumentRule, DocumentWrite, EventWork, HandedOut, Item, Next, Renewal, Reply,
-    Standing, Work,
+    Answer, Claim, DocumentRule, DocumentWrite, EventWork, HandedOut, Item, Next, Removal, Renewal,
+    Reply, Standing, Work,
 };
 pub use world::World;

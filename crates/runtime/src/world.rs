@@ -25,6 +25,8 @@ pub struct World {
     pub(crate) waiters: Waiters,
     pub(crate) polls: Polls,
     executions: Cache<ExecutionId, Arc<Execution>, ByTasks>,
+    /// How long runs are kept after their end; none: for ever.
+    pub(crate) retention_ms: Option<i64>,
     /// Why the last round could not be written; nothing when it could.
     trouble: Mutex<Option<String>>,
 }
@@ -58,8 +60,15 @@ impl World {
                 DefaultHashBuilder::default(),
                 DefaultLifecycle::default(),
             ),
+            retention_ms: None,
             trouble: Mutex::default(),
         }
+    }
+
+    /// Runs that have been over for so long are removed.
+    #[must_use]
+    pub fn keeping(self, retention_ms: Option<i64>) -> Self {
+        Self { retention_ms: retention_ms.filter(|ms| *ms > 0), ..self }
     }
 
     /// Whether the store answers, and took what was last written to it.
@@ -122,7 +131,7 @@ impl World {
             Some(cached) => (*cached).clone(),
             None => self.unborn(loaded)?,
         };
-        fold_after(&mut execution, &loaded.entries)?;
+        self.fold_after(&mut execution, &loaded.entries)?;
         if execution.link() != loaded.head.link {
             self.forget(execution.id());
             return Err(
@@ -141,16 +150,21 @@ impl World {
         };
         Ok(Execution::unborn(head.id, self.definitions.pinned(start.definition)?))
     }
+
+    pub(crate) fn fold_after(
+        &self,
+        execution: &mut Execution,
+        entries: &[Vec<u8>],
+    ) -> Result<(), Failure> {
+        for bytes in entries {
+            let (entry, link) = Entry::decode(bytes, execution.link())?;
+            let brought = entry.cause.brings().map(|digest| self.definitions.pinned(digest));
+            execution.fold(&entry, link, brought.transpose()?.as_ref());
+        }
+        Ok(())
+    }
 }
 
 fn corrupt(head: &Head, what: &str) -> StoreError {
     StoreError::Corrupt(format!("execution {}: {what}", head.id))
-}
-
-pub(crate) fn fold_after(execution: &mut Execution, entries: &[Vec<u8>]) -> Result<(), Failure> {
-    for bytes in entries {
-        let (entry, link) = Entry::decode(bytes, execution.link())?;
-        execution.fold(&entry, link);
-    }
-    Ok(())
 }

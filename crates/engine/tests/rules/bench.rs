@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use semel_engine::{
-    Change, Claimed, Delivery, ENGINE_VERSION, Entry, Event, Execution, Facts, Head, Link, Pinned,
-    Slot, Start, Stop, Task, decide, follow, pin,
+    Brought, Change, Claimed, Delivery, ENGINE_VERSION, Entry, Event, Execution, Facts, Head, Link,
+    Pinned, Registry, Slot, Start, Stop, Task, decide, follow, pin,
 };
 use semel_model::{
     Digest, ExecutionId, Payload, TaskId, TaskResultStatus, Timestamp, WorkflowDef, WorkflowStatus,
@@ -19,6 +19,19 @@ use crate::shapes::{Said, payload};
 
 /// Where every clock begins.
 pub(crate) const BEGIN: Timestamp = Timestamp::from_ms(1_700_000_000_000);
+
+/// Where nothing is registered.
+pub(crate) struct Nothing;
+
+impl Registry for Nothing {
+    fn task(&mut self, _: &str) -> Option<Arc<semel_model::TaskDef>> {
+        None
+    }
+
+    fn latest(&mut self, _: &str) -> Option<i32> {
+        None
+    }
+}
 
 #[derive(Clone)]
 pub(crate) struct Bench {
@@ -34,7 +47,8 @@ impl Bench {
     pub(crate) fn unborn(definition: Value) -> Self {
         let definition: WorkflowDef =
             serde_json::from_value(definition).expect("the test wrote a definition");
-        let pinned = Arc::new(pin(definition, |_| None));
+        let pinned = pin(definition, &mut Nothing).expect("no child is named");
+        let pinned = Arc::new(pinned);
         let id = ExecutionId::from_bytes([7; 16]);
         Self {
             execution: Execution::unborn(id, pinned),
@@ -68,6 +82,7 @@ impl Bench {
             task_to_domain: BTreeMap::new(),
             idempotency_key: None,
             created_by: None,
+            ..Start::default()
         }
     }
 
@@ -78,9 +93,10 @@ impl Bench {
         payloads: &[Payload],
     ) -> Result<Vec<Change>, Stop> {
         let hand_outs = self.rows.iter().map(|(task, row)| (*task, row.hand_out.clone()));
-        let facts = Facts { now: self.now, deliveries: hand_outs.collect() };
+        let facts = Facts { now: self.now, deliveries: hand_outs.collect(), ..Facts::default() };
         let mut draft = self.execution.clone();
-        let decision = decide(&mut draft, &event, payloads, &facts)?;
+        let brought = Brought { payloads, definition: None };
+        let decision = decide(&mut draft, &event, &brought, &facts)?;
         if decision.changes.is_empty() {
             return Ok(Vec::new());
         }
@@ -197,7 +213,8 @@ impl Bench {
     }
 
     pub(crate) fn terminate(&mut self, reason: &str) -> Result<Vec<Change>, Stop> {
-        self.happen(Event::Terminated { reason: Some(reason.to_owned()) }, &[])
+        let reason = Some(reason.to_owned());
+        self.happen(Event::Terminated { reason, compensate: false }, &[])
     }
 
     /// The attempt at a step, by number.
@@ -263,7 +280,8 @@ impl Bench {
     pub(crate) fn replay(&self) {
         let again = self.folded(|before, entry| {
             let mut draft = before.clone();
-            let decided = decide(&mut draft, &entry.cause, &entry.payloads, &entry.facts);
+            let brought = Brought { payloads: &entry.payloads, definition: None };
+            let decided = decide(&mut draft, &entry.cause, &brought, &entry.facts);
             let decision = decided.expect("an entry can be decided again");
             assert_eq!(decision.changes, entry.changes, "decided again");
             assert_eq!(decision.payloads, entry.payloads, "decided again");
@@ -287,7 +305,7 @@ impl Bench {
         for bytes in &self.journal {
             let (entry, link) = Entry::decode(bytes, again.link()).expect("the chain holds");
             check(&again, &entry);
-            again.fold(&entry, link);
+            again.fold(&entry, link, None);
         }
         again
     }
