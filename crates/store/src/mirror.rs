@@ -1,7 +1,8 @@
 //! # The mirror: who waits where, kept in memory
 //!
 //! Queues, due times, tokens, leases and undelivered messages as the committed rows have them, so
-//! that polls and timers never query. Changed only after a commit and rebuilt at open; it is never the truth.
+//! that polls and timers never query. Changed only after a commit and rebuilt at open; it is never
+//! the truth.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
