@@ -21,6 +21,7 @@ use source::File;
 /// Long enough for any sane wait, short enough that adding it to a clock cannot overflow.
 const WAIT_MS_MAX: u64 = 86_400_000;
 const BODY_BYTES_LIMIT: usize = 1 << 30;
+const RETENTION_DAYS_MAX: u32 = 36_500;
 
 macro_rules! keys {
     ($($(#[doc = $help:literal])+
@@ -58,6 +59,9 @@ keys! {
     /// Longest time a poll may wait for work, in milliseconds; longer waits are cut to it
     poll_wait_ms_max: u64 = "5000", Number,
         |text| value::number(text, 0..=WAIT_MS_MAX, "milliseconds");
+    /// Days that runs are kept after their end; 0 keeps them for ever
+    retention_days: u32 = "30", Number,
+        |text| value::number(text, 0..=RETENTION_DAYS_MAX, "days");
     /// Origins whose web pages may call the API, comma separated
     cors_origins: Vec<String> = "", List, value::origins;
     /// Time that open requests get to finish at shutdown, in milliseconds

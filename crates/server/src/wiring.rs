@@ -21,6 +21,8 @@ use crate::config::{Config, Store};
 /// How often parked polls are answered while the door closes.
 const DRAIN_EVERY: Duration = Duration::from_millis(20);
 
+const DAY_MS: i64 = 24 * 3_600 * 1_000;
+
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     #[error("the store cannot be opened")]
@@ -72,12 +74,14 @@ pub async fn run(config: Config, ready: impl FnOnce(SocketAddr, &Config)) -> Res
 
 fn open(config: &Config) -> Result<Runtime, RunError> {
     let clock = Arc::new(Clock::wall());
+    let retention_ms = i64::from(config.retention_days) * DAY_MS;
+    let settings = Settings { retention_ms: Some(retention_ms), ..Settings::default() };
     let runtime = match config.store {
-        Store::Memory => Runtime::open(Arc::new(MemoryStore::new(clock)), Settings::default())?,
+        Store::Memory => Runtime::open(Arc::new(MemoryStore::new(clock)), settings)?,
         Store::Sqlite => {
             let store = SqliteStore::open(&config.data, clock)?;
             tracing::debug!(now = store.now().ms(), "store is open");
-            Runtime::open(Arc::new(store), Settings::default())?
+            Runtime::open(Arc::new(store), settings)?
         }
     };
     Ok(runtime)
