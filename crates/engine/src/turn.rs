@@ -28,6 +28,8 @@ pub(crate) struct Turn<'a> {
     used: Facts,
     changes: Vec<Change>,
     payloads: Vec<Payload>,
+    /// Where each payload lies: what is said twice is stored once.
+    slots: BTreeMap<Payload, Slot>,
     /// Tasks that have ended and whose consequences are still to be drawn.
     closed: VecDeque<TaskId>,
     /// Start keys taken by this very turn.
@@ -65,6 +67,10 @@ impl<'a> Turn<'a> {
         facts: &'a Facts,
         now: Timestamp,
     ) -> Self {
+        let mut slots = BTreeMap::new();
+        for (at, payload) in brought.payloads.iter().enumerate() {
+            slots.entry(payload.clone()).or_insert_with(|| slot(at));
+        }
         Self {
             execution,
             facts,
@@ -73,6 +79,7 @@ impl<'a> Turn<'a> {
             used: Facts { now, ..Facts::default() },
             changes: Vec::new(),
             payloads: brought.payloads.to_vec(),
+            slots,
             closed: VecDeque::new(),
             claimed: BTreeMap::new(),
             ending: None,
@@ -112,12 +119,11 @@ impl<'a> Turn<'a> {
     }
 
     pub(crate) fn store(&mut self, payload: Payload) -> Slot {
-        let at = self.payloads.iter().position(|stored| *stored == payload);
-        let at = at.unwrap_or_else(|| {
-            self.payloads.push(payload);
-            self.payloads.len() - 1
-        });
-        Slot(u32::try_from(at).expect("an entry has fewer than 2^32 payloads"))
+        let payloads = &mut self.payloads;
+        *self.slots.entry(payload).or_insert_with_key(|payload| {
+            payloads.push(payload.clone());
+            slot(payloads.len() - 1)
+        })
     }
 
     pub(crate) fn payload(&self, slot: Slot) -> &Payload {
@@ -204,4 +210,8 @@ impl<'a> Turn<'a> {
     pub(crate) fn finish(self) -> Decision {
         Decision { at: self.now, changes: self.changes, payloads: self.payloads, used: self.used }
     }
+}
+
+fn slot(at: usize) -> Slot {
+    Slot(u32::try_from(at).expect("an entry has fewer than 2^32 payloads"))
 }

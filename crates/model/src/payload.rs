@@ -66,6 +66,19 @@ impl PartialEq for Payload {
 
 impl Eq for Payload {}
 
+impl Ord for Payload {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        let by_length = self.len().cmp(&other.len());
+        by_length.then_with(|| self.text().cmp(other.text()))
+    }
+}
+
+impl PartialOrd for Payload {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
 impl fmt::Debug for Payload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.text())

@@ -108,6 +108,11 @@ impl MemoryStore {
         self.shared().live.heads.keys().copied().collect()
     }
 
+    /// How many messages nobody has heard yet; for tests that wait for silence.
+    pub fn messages_count(&self) -> usize {
+        self.shared().live.messages.len()
+    }
+
     fn shared(&self) -> MutexGuard<'_, Shared> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
