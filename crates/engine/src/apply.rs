@@ -47,15 +47,24 @@ impl Execution {
             Change::TaskScheduled { .. } => self.add_task(change, page),
             Change::TaskSkipped { .. } => self.add_skipped(change, page),
             Change::TaskClosed { .. } => self.close_task(change, page),
-            Change::Asked { .. }
-            | Change::TaskPlaced { .. }
-            | Change::TaskWaits { .. }
-            | Change::TaskBegan { .. }
-            | Change::TaskProgressed { .. }
-            | Change::TaskAlerted { .. }
-            | Change::TaskReady { .. }
-            | Change::ChildAttached { .. } => self.move_task(change, page),
-            Change::TaskReset { .. } | Change::TaskReopened { .. } => self.reopen(change, page),
+            Change::Asked { task, question, retry_at } => {
+                self.alter(*task, |task| task.question = Some((question.clone(), *retry_at)));
+            }
+            Change::TaskPlaced { task, domain } => self.place(*task, domain.as_deref()),
+            Change::TaskWaits { task, until } => {
+                self.alter(*task, |task| task.wait_until = Some(*until));
+            }
+            Change::TaskBegan { task } => self.begin_task(*task, page.at),
+            Change::TaskProgressed { .. } => self.progress_task(change, page),
+            Change::TaskAlerted { task, timeout } => self.note_alert(*task, *timeout),
+            Change::TaskReady { task } => self.make_ready(*task, page.at),
+            Change::ChildAttached { task, child, edge, observed } => {
+                self.attach(*task, *child, *edge, *observed);
+            }
+            Change::TaskReset { task, attempt, input } => {
+                self.reset(*task, *attempt, page.payload(*input), page.at);
+            }
+            Change::TaskReopened { task, epoch } => self.reopen(*task, *epoch, page.at),
             Change::TasksRemoved { which, generation } => self.remove_tasks(which, *generation),
             Change::VariablesSet { variables } => {
                 let merged = merged(&self.run.variables, &page.payload(*variables));

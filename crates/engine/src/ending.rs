@@ -6,11 +6,12 @@
 use std::sync::Arc;
 
 use semel_model::{Payload, TaskId, TaskStatus, WorkflowStatus};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::change::Change;
 use crate::decide::Stop;
 use crate::execution::Task;
+use crate::expression::merged;
 use crate::message::{ChildEnd, Message};
 use crate::retry::ending_of;
 use crate::turn::{Closing, Turn};
@@ -177,10 +178,5 @@ impl Turn<'_> {
 
 /// The output with the word about the failure workflow in it.
 fn noting(output: &Payload, note: String) -> Payload {
-    let mut fields = match output.value() {
-        Value::Object(fields) => fields,
-        _ => serde_json::Map::new(),
-    };
-    fields.insert("conductor.failure_workflow".to_owned(), json!(note));
-    Payload::from_value(&Value::Object(fields))
+    merged(output, &Payload::from_value(&json!({"conductor.failure_workflow": note})))
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use imbl::{OrdMap, OrdSet, Vector};
-use semel_model::{Payload, TaskId, TaskStatus, Timestamp};
+use semel_model::{ExecutionId, Payload, TaskId, TaskStatus, Timestamp};
 use serde_json::json;
 
 use super::Page;
@@ -112,58 +112,67 @@ impl Execution {
         self.tasks.push_back(Arc::new(task));
     }
 
-    /// What happens to an open task that stays open.
-    pub(super) fn move_task(&mut self, change: &Change, page: &Page<'_>) {
-        match change {
-            Change::Asked { task, question, retry_at } => {
-                self.alter(*task, |task| task.question = Some((question.clone(), *retry_at)));
-            }
-            Change::TaskPlaced { task, domain } => self.alter(*task, |task| {
-                task.question = None;
-                task.domain = domain.clone();
-            }),
-            Change::TaskWaits { task, until } => {
-                self.alter(*task, |task| task.wait_until = Some(*until));
-            }
-            Change::TaskBegan { task } => self.alter(*task, |task| {
-                task.status = TaskStatus::InProgress;
-                task.started_at = page.at;
-                task.updated_at = page.at;
-            }),
-            Change::TaskProgressed {
-                task,
-                output,
-                ready_at,
-                reason,
-                callback_after_seconds,
-                fingerprint,
-                hand_out,
-            } => self.alter(*task, |task| {
-                task.output = page.payload(*output);
-                task.ready_at = *ready_at;
-                task.reason = reason.clone();
-                task.callback_after_seconds = *callback_after_seconds;
-                task.accepted = *fingerprint;
-                task.updated_at = page.at;
-                task.learn(hand_out);
-            }),
-            Change::TaskAlerted { task, timeout } => self.alter(*task, |task| match timeout {
-                Timeout::Total => task.alerted_total = true,
-                Timeout::Poll => task.alerted_poll = true,
-                Timeout::Run => task.alerted_run = true,
-                Timeout::Response => {}
-            }),
-            Change::TaskReady { task } => self.alter(*task, |task| {
-                task.ready_at = page.at;
-                task.callback_after_seconds = 0;
-            }),
-            Change::ChildAttached { task, child, edge, observed } => self.alter(*task, |task| {
-                task.child = Some(Child { run: *child, epoch: 0, is_observed: *observed });
-                task.children = edge + 1;
-                task.output = Payload::from_value(&json!({"subWorkflowId": child.to_string()}));
-            }),
-            _ => {}
-        }
+    pub(super) fn place(&mut self, id: TaskId, domain: Option<&str>) {
+        self.alter(id, |task| {
+            task.question = None;
+            task.domain = domain.map(str::to_owned);
+        });
+    }
+
+    pub(super) fn begin_task(&mut self, id: TaskId, at: Timestamp) {
+        self.alter(id, |task| {
+            task.status = TaskStatus::InProgress;
+            task.started_at = at;
+            task.updated_at = at;
+        });
+    }
+
+    pub(super) fn progress_task(&mut self, change: &Change, page: &Page<'_>) {
+        let Change::TaskProgressed {
+            task,
+            output,
+            ready_at,
+            reason,
+            callback_after_seconds,
+            fingerprint,
+            hand_out,
+        } = change
+        else {
+            return;
+        };
+        self.alter(*task, |task| {
+            task.output = page.payload(*output);
+            task.ready_at = *ready_at;
+            task.reason = reason.clone();
+            task.callback_after_seconds = *callback_after_seconds;
+            task.accepted = *fingerprint;
+            task.updated_at = page.at;
+            task.learn(hand_out);
+        });
+    }
+
+    pub(super) fn note_alert(&mut self, id: TaskId, timeout: Timeout) {
+        self.alter(id, |task| match timeout {
+            Timeout::Total => task.alerted_total = true,
+            Timeout::Poll => task.alerted_poll = true,
+            Timeout::Run => task.alerted_run = true,
+            Timeout::Response => {}
+        });
+    }
+
+    pub(super) fn make_ready(&mut self, id: TaskId, at: Timestamp) {
+        self.alter(id, |task| {
+            task.ready_at = at;
+            task.callback_after_seconds = 0;
+        });
+    }
+
+    pub(super) fn attach(&mut self, id: TaskId, run: ExecutionId, edge: u32, is_observed: bool) {
+        self.alter(id, |task| {
+            task.child = Some(Child { run, epoch: 0, is_observed });
+            task.children = edge + 1;
+            task.output = naming(run);
+        });
     }
 
     pub(super) fn close_task(&mut self, change: &Change, page: &Page<'_>) {
@@ -191,29 +200,26 @@ impl Execution {
         }
     }
 
-    pub(super) fn reopen(&mut self, change: &Change, page: &Page<'_>) {
-        let id = match change {
-            Change::TaskReset { task, attempt, input } => {
-                let (attempt, input) = (*attempt, page.payload(*input));
-                self.alter(*task, |task| *task = task.renewed(attempt, input, page.at));
-                *task
+    pub(super) fn reset(&mut self, id: TaskId, attempt: u32, input: Payload, at: Timestamp) {
+        self.alter(id, |task| *task = task.renewed(attempt, input, at));
+        self.open_again(id);
+    }
+
+    pub(super) fn reopen(&mut self, id: TaskId, epoch: u32, at: Timestamp) {
+        self.alter(id, |task| {
+            task.status = TaskStatus::InProgress;
+            task.reason = None;
+            task.ended_at = Timestamp::NOT_YET;
+            task.updated_at = at;
+            if let Some(child) = &mut task.child {
+                child.epoch = epoch;
+                task.output = naming(child.run);
             }
-            Change::TaskReopened { task, epoch } => {
-                self.alter(*task, |task| {
-                    task.status = TaskStatus::InProgress;
-                    task.reason = None;
-                    task.ended_at = Timestamp::NOT_YET;
-                    task.updated_at = page.at;
-                    if let Some(child) = &mut task.child {
-                        child.epoch = *epoch;
-                        let id = child.run.to_string();
-                        task.output = Payload::from_value(&json!({"subWorkflowId": id}));
-                    }
-                });
-                *task
-            }
-            _ => return,
-        };
+        });
+        self.open_again(id);
+    }
+
+    fn open_again(&mut self, id: TaskId) {
         let seq = self.expect_task(id).seq;
         self.open.insert(seq);
         self.unconsumed.remove(&seq);
@@ -256,7 +262,7 @@ impl Execution {
     }
 
     /// A task's deadlines follow from its facts, so they are taken out before and put back after.
-    fn alter(&mut self, id: TaskId, change: impl FnOnce(&mut Task)) {
+    pub(super) fn alter(&mut self, id: TaskId, change: impl FnOnce(&mut Task)) {
         for deadline in self.deadlines_of(self.expect_task(id)) {
             self.deadlines.remove(&deadline);
         }
@@ -305,4 +311,9 @@ impl Task {
             ..self.clone()
         }
     }
+}
+
+/// The output of a task that waits for a run.
+fn naming(run: ExecutionId) -> Payload {
+    Payload::from_value(&json!({"subWorkflowId": run.to_string()}))
 }

@@ -154,31 +154,25 @@ impl Turn<'_> {
 
 impl Wanted {
     fn name(&self) -> Result<String, String> {
-        match &self.sub_workflow_name {
-            Value::String(name) if !name.is_empty() => Ok(name.clone()),
-            other => Err(format!("subWorkflowParam.name must be a name, not {other}")),
-        }
+        let name = self.sub_workflow_name.as_str().filter(|name| !name.is_empty());
+        name.map(str::to_owned).ok_or_else(|| {
+            format!("subWorkflowParam.name must be a name, not {}", self.sub_workflow_name)
+        })
     }
 
     /// None and 0 mean the latest.
     fn version(&self) -> Result<Option<i32>, String> {
-        let number = match &self.sub_workflow_version {
-            Value::Null => return Ok(None),
-            Value::String(text) => text.trim().parse().ok(),
-            other => other.as_i64().and_then(|number| i32::try_from(number).ok()),
-        };
-        let number: i32 = number.ok_or_else(|| {
+        if self.sub_workflow_version.is_null() {
+            return Ok(None);
+        }
+        let number = number(&self.sub_workflow_version).ok_or_else(|| {
             format!("subWorkflowParam.version must be a number, not {}", self.sub_workflow_version)
         })?;
         Ok(Some(number).filter(|number| *number != 0))
     }
 
     fn priority(&self) -> i32 {
-        let number = match &self.priority {
-            Value::String(text) => text.trim().parse().ok(),
-            other => other.as_i64(),
-        };
-        number.and_then(|number| i32::try_from(number).ok()).unwrap_or(0).clamp(0, 99)
+        number(&self.priority).unwrap_or(0).clamp(0, 99)
     }
 
     fn key(&self) -> Option<(&str, &str)> {
@@ -186,4 +180,10 @@ impl Wanted {
         let strategy = self.idempotency_strategy.as_deref();
         Some((key, strategy.unwrap_or(IdempotencyStrategy::Fail.as_str())))
     }
+}
+
+/// A number, or text that is one: expressions give either.
+fn number(value: &Value) -> Option<i32> {
+    let text = value.as_str().and_then(|text| text.trim().parse().ok());
+    text.or_else(|| value.as_i64().and_then(|number| i32::try_from(number).ok()))
 }
