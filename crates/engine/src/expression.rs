@@ -29,17 +29,23 @@ mod filter;
 mod functions;
 mod holds;
 mod json;
+mod mask;
 mod path;
 mod pattern;
 mod position;
 mod reader;
 mod scope;
+mod secrets;
 mod select;
 mod template;
+
+pub use mask::Mask;
+pub use secrets::{Secret, mentions_secrets, reveal, secrets_in};
 
 use json::{Json, Object};
 use path::Query;
 use scope::Source;
+use secrets::SECRETS;
 use select::{Answer, Budget, Root};
 use template::Part;
 
@@ -57,9 +63,6 @@ const PATH_NODES_MAX: usize = 6_000_000;
 /// What all paths of a turn may visit and copy together, a second's work at most. When it is spent
 /// every further expression is null.
 const TURN_NODES_MAX: usize = 12_000_000;
-
-/// Kept as text in what is stored; put in place only in the copy that is handed out.
-const SECRETS: &str = "workflow.secrets.";
 
 /// Types whose input is their parameters alone, whatever template their task definition has.
 const UNTEMPLATED: [&str; 12] = [
@@ -205,7 +208,9 @@ impl Turn<'_> {
         let mut out = String::with_capacity(text.len());
         for part in parts {
             match part {
-                Part::Text(text) => out.push_str(text),
+                // Inside a path text is text; in what is stored it must not pass for a secret.
+                Part::Text(text) if nesting > 0 => out.push_str(text),
+                Part::Text(text) => out.push_str(&secrets::escaped(text)),
                 Part::Expression(path) => {
                     out.push_str(&self.evaluate(path, task, nesting).into_plain());
                 }

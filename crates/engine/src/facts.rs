@@ -4,6 +4,7 @@
 //! so that the decision can be made again from the journal alone.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use semel_model::{Digest, ExecutionId, TaskId, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -26,6 +27,8 @@ pub struct Facts {
     /// would notice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub epoch: Option<u32>,
+    #[serde(default, skip_serializing_if = "Environment::is_empty")]
+    pub environment: Environment,
 }
 
 /// A registered workflow, pinned.
@@ -40,4 +43,38 @@ pub struct Registered {
 pub struct Claim {
     pub run: ExecutionId,
     pub live: bool,
+}
+
+/// Environment values by name. Shared, because every event takes a snapshot and few look inside.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Environment(Arc<BTreeMap<String, String>>);
+
+impl Environment {
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// Copies one value of another snapshot.
+    pub(crate) fn take(&mut self, from: &Self, name: &str) -> Option<String> {
+        let value = from.get(name)?;
+        if self.get(name).is_none() {
+            Arc::make_mut(&mut self.0).insert(name.to_owned(), value.to_owned());
+        }
+        Some(value.to_owned())
+    }
+}
+
+impl FromIterator<(String, String)> for Environment {
+    fn from_iter<T: IntoIterator<Item = (String, String)>>(values: T) -> Self {
+        Self(Arc::new(values.into_iter().collect()))
+    }
 }

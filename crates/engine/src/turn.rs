@@ -207,6 +207,11 @@ impl<'a> Turn<'a> {
         self.facts.epoch
     }
 
+    /// An environment value by its name; that it was read is noted.
+    pub(crate) fn environment_value(&mut self, name: &str) -> Option<String> {
+        self.used.environment.take(&self.facts.environment, name)
+    }
+
     pub(crate) fn finish(self) -> Decision {
         Decision { at: self.now, changes: self.changes, payloads: self.payloads, used: self.used }
     }

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use semel_engine::{
-    Brought, Change, Claimed, Delivery, ENGINE_VERSION, Entry, Event, Execution, Facts, Head, Link,
-    Pinned, Registry, Slot, Start, Stop, Task, decide, follow, pin,
+    Brought, Change, Claimed, Delivery, ENGINE_VERSION, Entry, Environment, Event, Execution,
+    Facts, Head, Link, Pinned, Registry, Slot, Start, Stop, Task, decide, follow, pin,
 };
 use semel_model::{
     Digest, ExecutionId, Payload, TaskId, TaskResultStatus, Timestamp, WorkflowDef, WorkflowStatus,
@@ -40,6 +40,7 @@ pub(crate) struct Bench {
     pub(crate) rows: BTreeMap<TaskId, Delivery>,
     pub(crate) journal: Vec<Vec<u8>>,
     pub(crate) fence: u64,
+    pub(crate) environment: Environment,
 }
 
 impl Bench {
@@ -56,6 +57,7 @@ impl Bench {
             rows: BTreeMap::new(),
             journal: Vec::new(),
             fence: 0,
+            environment: Environment::default(),
         }
     }
 
@@ -93,7 +95,12 @@ impl Bench {
         payloads: &[Payload],
     ) -> Result<Vec<Change>, Stop> {
         let hand_outs = self.rows.iter().map(|(task, row)| (*task, row.hand_out.clone()));
-        let facts = Facts { now: self.now, deliveries: hand_outs.collect(), ..Facts::default() };
+        let facts = Facts {
+            now: self.now,
+            deliveries: hand_outs.collect(),
+            environment: self.environment.clone(),
+            ..Facts::default()
+        };
         let mut draft = self.execution.clone();
         let brought = Brought { payloads, definition: None };
         let decision = decide(&mut draft, &event, &brought, &facts)?;
