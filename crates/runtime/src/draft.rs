@@ -61,9 +61,11 @@ impl Round {
         let hand_outs = rows
             .iter()
             .filter_map(|(task, row)| row.as_ref().map(|row| (*task, row.hand_out.clone())));
+        let environment = world.variables.snapshot();
         let mut facts = Facts {
             now: self.held.now,
             deliveries: hand_outs.collect(),
+            environment: environment.map_err(|failure| Outcome::Answer(Err(failure)))?,
             epoch: hearing.epoch,
             ..Facts::default()
         };

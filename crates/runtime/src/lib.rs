@@ -11,6 +11,7 @@ mod definitions;
 mod descent;
 mod documents;
 mod draft;
+mod edits;
 mod events;
 mod failure;
 mod inbox;
@@ -23,10 +24,12 @@ mod revivals;
 mod round;
 mod runtime;
 mod sabotage;
+mod secrets;
 mod starts;
 mod sweep;
 mod threads;
 mod touches;
+mod variables;
 mod verify;
 mod waiters;
 mod work;
@@ -39,7 +42,11 @@ pub use lane::{Lane, LaneDown, Prepared, Stepped};
 pub use reading::Snapshot;
 pub use runtime::{Runtime, Settings};
 pub use sabotage::Sabotage;
+pub use secrets::{
+    AboutSecret, Confided, KeyRing, Resealed, Secrets, SecretsKey, Unreadable, reseal,
+};
 pub use starts::StartWork;
+pub use variables::{Variable, Variables};
 pub use verify::{Verdict, verify};
 pub use waiters::Waiting;
 pub use work::{

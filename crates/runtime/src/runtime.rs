@@ -45,7 +45,11 @@ impl Default for Settings {
 
 impl Runtime {
     pub fn open(store: Arc<dyn Store>, settings: Settings) -> Result<Self, StoreError> {
-        let world = Arc::new(World::new(store).keeping(settings.retention_ms));
+        Self::over(World::new(store), settings)
+    }
+
+    pub fn over(world: World, settings: Settings) -> Result<Self, StoreError> {
+        let world = Arc::new(world.keeping(settings.retention_ms));
         let inbox = Arc::new(Inbox::default());
         let lane = Lane::new(0, Arc::clone(&world), Arc::clone(&inbox), settings.sabotage)?;
         let threads = Threads::start(lane, Arc::clone(&world), Arc::clone(&inbox), settings.down);

@@ -146,11 +146,13 @@ pub struct DocumentWrite {
     pub rule: DocumentRule,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DocumentRule {
     Any,
     MustBeAbsent,
     MustExist,
+    /// It must still be this; none: absent.
+    Unchanged(Option<Vec<u8>>),
 }
 
 /// One task in the hands of a worker.

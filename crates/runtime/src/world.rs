@@ -3,6 +3,7 @@
 //! Committed executions in memory, definitions, parked polls. All of it can be dropped at any
 //! moment: it is only a way not to load again.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use quick_cache::sync::{Cache, DefaultLifecycle};
@@ -14,6 +15,8 @@ use semel_store::{Loaded, Store, StoreError};
 use crate::definitions::Definitions;
 use crate::failure::Failure;
 use crate::polls::Polls;
+use crate::secrets::{KeyRing, Secrets};
+use crate::variables::Variables;
 use crate::waiters::Waiters;
 
 /// Cached executions weigh about this many tasks at most.
@@ -22,6 +25,8 @@ const CACHE_TASKS_MAX: u64 = 200_000;
 pub struct World {
     pub(crate) store: Arc<dyn Store>,
     pub definitions: Definitions,
+    pub secrets: Secrets,
+    pub variables: Variables,
     pub(crate) waiters: Waiters,
     pub(crate) polls: Polls,
     executions: Cache<ExecutionId, Arc<Execution>, ByTasks>,
@@ -51,6 +56,8 @@ impl World {
             .expect("both capacities are given");
         Self {
             definitions: Definitions::new(Arc::clone(&store)),
+            secrets: Secrets::new(Arc::clone(&store), KeyRing::throw_away()),
+            variables: Variables::new(Arc::clone(&store), BTreeMap::new()),
             store,
             waiters: Waiters::default(),
             polls: Polls::default(),
@@ -69,6 +76,18 @@ impl World {
     #[must_use]
     pub fn keeping(self, retention_ms: Option<i64>) -> Self {
         Self { retention_ms: retention_ms.filter(|ms| *ms > 0), ..self }
+    }
+
+    /// With keys that have to open everything that is stored.
+    pub fn with_keys(mut self, ring: KeyRing) -> Result<Self, Failure> {
+        self.secrets = Secrets::opening(Arc::clone(&self.store), ring)?;
+        Ok(self)
+    }
+
+    /// With environment values of the process; stored ones win.
+    pub fn with_variables(mut self, of_process: BTreeMap<String, String>) -> Self {
+        self.variables = Variables::new(Arc::clone(&self.store), of_process);
+        self
     }
 
     /// Whether the store answers, and took what was last written to it.

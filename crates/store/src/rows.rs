@@ -21,6 +21,8 @@ pub struct Place {
 pub enum Kind {
     WorkflowDefinition,
     TaskDefinition,
+    Environment,
+    Secret,
 }
 
 impl Kind {
@@ -28,6 +30,8 @@ impl Kind {
         match self {
             Self::WorkflowDefinition => "workflow",
             Self::TaskDefinition => "task",
+            Self::Environment => "environment",
+            Self::Secret => "secret",
         }
     }
 }
