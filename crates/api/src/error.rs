@@ -71,7 +71,9 @@ impl ApiError {
             Self::Conflict { code, .. } => Some(code),
             Self::KeyInvalid(_) => Some("IDEMPOTENCY_KEY_INVALID"),
             Self::Failed(Failure::Store(StoreError::Corrupt(_))) => Some("CORRUPT"),
-            Self::Failed(Failure::Unavailable | Failure::Store(_)) => Some("UNAVAILABLE"),
+            Self::Failed(Failure::Unavailable | Failure::Changed(_) | Failure::Store(_)) => {
+                Some("UNAVAILABLE")
+            }
             Self::Failed(Failure::Busy) => Some("BUSY"),
             Self::Failed(Failure::Parked(_)) => Some("PARKED"),
             Self::Failed(Failure::Conflict { .. }) => Some("IDEMPOTENCY_CONFLICT"),
@@ -101,10 +103,11 @@ fn status_of(failure: &Failure) -> (StatusCode, bool) {
         | Failure::Parked(_) => (StatusCode::CONFLICT, false),
         Failure::Busy => (StatusCode::TOO_MANY_REQUESTS, true),
         Failure::Unavailable
+        | Failure::Changed(_)
         | Failure::Store(
             StoreError::Contended | StoreError::Unknown | StoreError::Unavailable(_),
         ) => (StatusCode::SERVICE_UNAVAILABLE, true),
-        Failure::Store(StoreError::Corrupt(_)) | Failure::Fault(_) => {
+        Failure::Store(StoreError::Corrupt(_)) | Failure::Sealed(_) | Failure::Fault(_) => {
             (StatusCode::INTERNAL_SERVER_ERROR, false)
         }
     }

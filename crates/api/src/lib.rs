@@ -6,6 +6,8 @@
 
 mod answer;
 mod app;
+mod confidential;
+mod environment;
 mod error;
 mod idempotency;
 mod metadata;
@@ -13,7 +15,9 @@ mod operations;
 mod params;
 mod request;
 mod routes;
+mod secrets;
 mod service;
+mod tags;
 mod tasks;
 mod view;
 mod workflow;

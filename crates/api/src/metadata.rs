@@ -159,7 +159,9 @@ fn task_write(app: &App, mut task: TaskDef, rule: DocumentRule) -> Result<Docume
             task.create_time = before.map_or(now, |before| before.create_time);
             task.update_time = now;
         }
-        DocumentRule::Any | DocumentRule::MustBeAbsent => task.create_time = now,
+        DocumentRule::Any | DocumentRule::MustBeAbsent | DocumentRule::Unchanged(_) => {
+            task.create_time = now
+        }
     }
     let key = Definitions::task_key(&task.name);
     Ok(DocumentWrite { key, body: body_of(&task)?, rule })

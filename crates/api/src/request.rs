@@ -57,6 +57,14 @@ impl Body {
         self.0.iter().all(u8::is_ascii_whitespace)
     }
 
+    /// Text as it came. Clients differ: one JSON string is taken for what it says, anything else
+    /// word for word.
+    pub(crate) fn text(&self) -> Result<String, ApiError> {
+        let text = std::str::from_utf8(&self.0);
+        let text = text.map_err(|_| ApiError::Malformed("the body is not UTF-8".to_owned()))?;
+        Ok(serde_json::from_str(text).unwrap_or_else(|_| text.to_owned()))
+    }
+
     /// An object of payload; an absent body means `{}`.
     pub(crate) fn payload(&self) -> Result<Payload, ApiError> {
         #[derive(Deserialize)]
@@ -137,6 +145,18 @@ mod tests {
         assert!(body(r#"["a"]"#).object::<Named>().is_err());
         assert!(body(r#"[["a"]]"#).list::<Named>().is_err());
         assert!(body(r#"{"name":"a"}"#).list::<Named>().is_err());
+    }
+
+    #[test]
+    fn text_is_unquoted_only_if_all_of_it_is_one_json_string() {
+        let text = |body: &'static str| Body(Bytes::from_static(body.as_bytes())).text().unwrap();
+        assert_eq!(text(r#""say \"hi\"\nbye""#), "say \"hi\"\nbye");
+        for verbatim in ["plain", r#"say \"hi\"\nbye"#, r#""a" "b""#, r#""open"#, " x\n", "", "12"]
+        {
+            assert_eq!(text(verbatim), verbatim);
+        }
+        assert_eq!(text(r#"{"user":"ann"}"#), r#"{"user":"ann"}"#);
+        assert!(Body(Bytes::from_static(b"\xff")).text().is_err());
     }
 
     #[test]

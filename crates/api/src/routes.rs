@@ -9,7 +9,7 @@ use tower_http::normalize_path::{NormalizePath, NormalizePathLayer};
 
 use crate::app::App;
 use crate::error::ApiError;
-use crate::{metadata, operations, service, tasks, workflow};
+use crate::{environment, metadata, operations, secrets, service, tasks, workflow};
 
 /// The routes behind one rule: a trailing slash means nothing.
 pub type Door = NormalizePath<Router>;
@@ -19,7 +19,9 @@ pub fn door(app: App, cors_origins: &[String]) -> Door {
         .merge(metadata::routes())
         .merge(workflow::routes())
         .merge(operations::routes())
-        .merge(tasks::routes());
+        .merge(tasks::routes())
+        .merge(environment::routes())
+        .merge(secrets::routes());
     let mut routes = Router::new()
         .nest("/api", api)
         .merge(service::routes(app.test_clock))
