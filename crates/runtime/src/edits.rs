@@ -56,7 +56,7 @@ impl Runtime {
     pub async fn retag(
         &self,
         key: DocumentKey,
-        retag: impl Fn(&mut Vec<Tag>) + Clone + Send + Sync + 'static,
+        retag: impl Fn(&mut Vec<Tag>) -> Result<(), Failure> + Send + Sync + 'static,
     ) -> Result<(), Failure> {
         let wanted = key.clone();
         let edit = move |_: &World, before: Option<&[u8]>| {
@@ -66,7 +66,7 @@ impl Runtime {
                 return Secrets::tag(name, before, &retag).map(Some);
             }
             let mut variable = Variable::parse(name, before)?;
-            retag(&mut variable.tags);
+            retag(&mut variable.tags)?;
             variable.body().map(Some)
         };
         self.edit(key, edit).await.map(|_| ())

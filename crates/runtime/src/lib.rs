@@ -43,7 +43,7 @@ pub use reading::Snapshot;
 pub use runtime::{Runtime, Settings};
 pub use sabotage::Sabotage;
 pub use secrets::{
-    AboutSecret, Confided, KeyRing, Resealed, Secrets, SecretsKey, Unreadable, reseal,
+    AboutSecret, Confided, KeyRing, Resealed, Secrets, SecretsKey, Unreadable, reseal, unopened,
 };
 pub use starts::StartWork;
 pub use variables::{Variable, Variables};

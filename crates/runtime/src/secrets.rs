@@ -18,7 +18,7 @@ use semel_store::{DocumentKey, Kind, Store, StoreError};
 use serde::{Deserialize, Serialize};
 
 pub use keys::{KeyRing, SecretsKey};
-pub use reseal::{Resealed, Unreadable, reseal};
+pub use reseal::{Resealed, Unreadable, reseal, unopened};
 
 use crate::failure::Failure;
 use crate::work::HandedOut;
@@ -68,7 +68,7 @@ impl Secrets {
 
     /// Refuses a ring that cannot open what is stored.
     pub(crate) fn opening(store: Arc<dyn Store>, ring: KeyRing) -> Result<Self, Failure> {
-        let closed = reseal::closed(&*store, &ring)?;
+        let closed = reseal::unopened(&*store, &ring)?;
         if closed.is_empty() { Ok(Self::new(store, ring)) } else { Err(Failure::Sealed(closed)) }
     }
 
@@ -136,10 +136,10 @@ impl Secrets {
     pub(crate) fn tag(
         name: &str,
         before: &[u8],
-        retag: impl FnOnce(&mut Vec<Tag>),
+        retag: impl FnOnce(&mut Vec<Tag>) -> Result<(), Failure>,
     ) -> Result<Vec<u8>, Failure> {
         let mut stored = parse(name, before)?;
-        retag(&mut stored.tags);
+        retag(&mut stored.tags)?;
         stored.body()
     }
 

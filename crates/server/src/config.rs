@@ -12,6 +12,8 @@ mod value;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use semel_runtime::SecretsKey;
+
 pub use error::ConfigError;
 pub use source::{Flags, Source, Sourced};
 pub use value::{LogFormat, Store};
@@ -53,6 +55,9 @@ keys! {
     data: PathBuf = "./semel-data", Text, value::path;
     /// Where executions are kept: sqlite, or memory (gone at exit)
     store: Store = "sqlite", Text, value::store;
+    /// Keys that seal secrets, newest first, comma separated, each 32 bytes in base64 or hex; without
+    /// one, the file secrets.key in the data directory
+    secrets_key: Vec<SecretsKey> = "", Secret, value::secrets_keys;
     /// Largest request body, in bytes
     body_bytes_max: usize = "16777216", Number,
         |text| value::number(text, 1..=BODY_BYTES_LIMIT, "bytes");
@@ -101,6 +106,8 @@ pub enum Shape {
     Switch,
     /// An array of strings in the file, comma separated elsewhere.
     List,
+    /// A string that is never shown.
+    Secret,
 }
 
 impl Key {
@@ -124,10 +131,11 @@ impl Config {
         directory: &Path,
     ) -> Result<(Self, Vec<Sourced>), ConfigError> {
         let file = File::read(flags.config.as_deref(), directory)?;
-        let values: Vec<Sourced> =
+        let mut values: Vec<Sourced> =
             KEYS.iter().map(|key| settle(key, flags, &env, file.as_ref())).collect();
         let config = parse(&values)?;
         config.refuse_exposure(&values)?;
+        values.iter_mut().for_each(Sourced::hide);
         Ok((config, values))
     }
 

@@ -27,10 +27,7 @@ pub struct Resealed {
 }
 
 /// Names of secrets with a value this ring does not open, each with the id of the key it wants.
-pub(crate) fn closed(
-    store: &dyn Store,
-    ring: &KeyRing,
-) -> Result<BTreeMap<String, String>, Failure> {
+pub fn unopened(store: &dyn Store, ring: &KeyRing) -> Result<BTreeMap<String, String>, Failure> {
     let mut closed = BTreeMap::new();
     for (key, body) in store.documents(Kind::Secret, None)? {
         let stored = parse(&key.name, &body)?;
@@ -52,7 +49,7 @@ pub fn reseal(
     ring: &KeyRing,
     unreadable: Unreadable,
 ) -> Result<Resealed, Failure> {
-    let closed = closed(store, ring)?;
+    let closed = unopened(store, ring)?;
     if !closed.is_empty() && unreadable == Unreadable::Refuse {
         return Err(Failure::Sealed(closed));
     }
@@ -135,12 +132,12 @@ mod tests {
         let store = planted(&old, &["a", "b"]);
         let both = KeyRing::of(SecretsKey::draw(), old.keys().cloned().collect());
         let new = KeyRing::of(both.keys().next().unwrap().clone(), vec![]);
-        assert!(closed(&*store, &both).unwrap().is_empty());
-        assert_eq!(closed(&*store, &new).unwrap().len(), 2);
+        assert!(unopened(&*store, &both).unwrap().is_empty());
+        assert_eq!(unopened(&*store, &new).unwrap().len(), 2);
         let done = reseal(&*store, &both, Unreadable::Refuse).unwrap();
         assert_eq!(done, Resealed { values: 2, dropped: vec![] });
-        assert!(closed(&*store, &new).unwrap().is_empty());
-        assert_eq!(closed(&*store, &old).unwrap().len(), 2);
+        assert!(unopened(&*store, &new).unwrap().is_empty());
+        assert_eq!(unopened(&*store, &old).unwrap().len(), 2);
         let generation = store.documents_generation().unwrap();
         reseal(&*store, &both, Unreadable::Refuse).unwrap();
         assert_eq!(store.documents_generation().unwrap(), generation, "said twice is said once");
