@@ -101,6 +101,7 @@ fn a_body_of_the_wrong_kind_is_refused() {
         for route in routes_with_a_body() {
             let wrong: &[&str] = match route.shape {
                 Shape::Input => &["[]", "[{}]", "5", "\"text\"", "true"],
+                Shape::Tags => &["", "{}", "[5]", "[[]]", "[{}]", "[null]", "null", "5", "\"t\""],
                 Shape::Definitions | Shape::TaskDefs => {
                     &["", "[]", "{}", "[5]", "[[]]", "[null]", "{\"a\":[]}", "null", "5", "\"t\""]
                 }

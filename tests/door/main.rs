@@ -6,6 +6,7 @@
 
 mod checklist;
 mod definitions;
+mod environment;
 mod fields;
 mod fuzz;
 mod hostile;
@@ -15,3 +16,4 @@ mod limits;
 mod manners;
 mod raw;
 mod routes;
+mod secrets;

@@ -18,6 +18,7 @@ pub(crate) enum Shape {
     TaskDef,
     TaskDefs,
     Report,
+    Tags,
 }
 
 pub(crate) struct Route {
@@ -62,9 +63,30 @@ pub(crate) const ROUTES: &[Route] = &[
     route("POST", "/api/tasks", Shape::Report),
     route("POST", "/api/tasks/update-v2", Shape::Report),
     route("POST", "/api/tasks/{id}/only/{status}", Shape::Input),
+    route("GET", "/api/environment", Shape::Nothing),
+    route("GET", "/api/environment/{key}", Shape::Nothing),
+    route("PUT", "/api/environment/{key}", Shape::Nothing),
+    route("DELETE", "/api/environment/{key}", Shape::Nothing),
+    route("GET", "/api/environment/{key}/tags", Shape::Nothing),
+    route("PUT", "/api/environment/{key}/tags", Shape::Tags),
+    route("DELETE", "/api/environment/{key}/tags", Shape::Tags),
+    route("GET", "/api/secrets", Shape::Nothing),
+    route("POST", "/api/secrets", Shape::Nothing),
+    route("GET", "/api/secrets-v2", Shape::Nothing),
+    route("GET", "/api/secrets/v2", Shape::Nothing),
+    route("GET", "/api/secrets/clearLocalCache", Shape::Nothing),
+    route("GET", "/api/secrets/clearRedisCache", Shape::Nothing),
+    route("GET", "/api/secrets/{key}", Shape::Nothing),
+    route("PUT", "/api/secrets/{key}", Shape::Nothing),
+    route("DELETE", "/api/secrets/{key}", Shape::Nothing),
+    route("GET", "/api/secrets/{key}/exists", Shape::Nothing),
+    route("GET", "/api/secrets/{key}/tags", Shape::Nothing),
+    route("PUT", "/api/secrets/{key}/tags", Shape::Tags),
+    route("DELETE", "/api/secrets/{key}/tags", Shape::Tags),
 ];
 
-/// Something to talk about: a definition, a running execution, a task held by worker `w`.
+/// Something to talk about: a definition, a running execution, a task held by worker `w`, a secret
+/// and an environment value.
 pub(crate) struct Subject {
     name: String,
     workflow: String,
@@ -75,6 +97,10 @@ impl Subject {
     pub(crate) fn made(house: &House, name: &str) -> Self {
         house.define(name);
         let workflow = house.start(name);
+        for section in ["secrets", "environment"] {
+            let put = Request::new("PUT", format!("/api/{section}/{name}")).body("a value");
+            assert_eq!(house.send(&put).status, 200);
+        }
         Self { name: name.to_owned(), workflow, task: house.claim(name) }
     }
 
@@ -82,6 +108,7 @@ impl Subject {
         route
             .path
             .replace("{name}", &self.name)
+            .replace("{key}", &self.name)
             .replace("{version}", "1")
             .replace("{id}", &self.workflow)
             .replace("{status}", "COMPLETED")
@@ -106,6 +133,7 @@ impl Subject {
             Shape::TaskDef => self.task_definition(),
             Shape::TaskDefs => json!([self.task_definition()]),
             Shape::Report => self.report(),
+            Shape::Tags => json!([{"key": "team", "type": "METADATA", "value": "a"}]),
         }
     }
 
