@@ -18,7 +18,7 @@ use crate::answer::{Answered, empty, json, nothing, text};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::params::{Params, Path};
-use crate::request::{Body, plain};
+use crate::request::{Body, bounded, plain};
 use crate::view;
 use crate::workflow::{ANONYMOUS, execution_id, request_id, snapshot};
 
@@ -59,6 +59,7 @@ async fn operate(
     operation: impl Into<Operation>,
 ) -> Result<(), ApiError> {
     let Operation { event, payloads, definition } = operation.into();
+    payloads.iter().try_for_each(|payload| bounded("what the request brings", payload))?;
     let work = EventWork {
         execution: execution_id(id)?,
         event,

@@ -11,6 +11,7 @@ use axum::body::to_bytes;
 use axum::extract::{FromRequest, Request};
 use bytes::Bytes;
 use http_body_util::LengthLimitError;
+use semel_engine::PAYLOAD_BYTES_MAX;
 use semel_model::{Payload, lenient};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, MapAccess, Visitor};
@@ -117,6 +118,16 @@ fn check_depth(bytes: &[u8]) -> Result<(), ApiError> {
         }
     }
     Ok(())
+}
+
+/// Data a run or a task will carry.
+pub(crate) fn bounded(name: &str, payload: &Payload) -> Result<(), ApiError> {
+    let bytes = payload.len();
+    if bytes <= PAYLOAD_BYTES_MAX {
+        return Ok(());
+    }
+    let message = format!("{name} takes {bytes} bytes, more than the limit of {PAYLOAD_BYTES_MAX}");
+    Err(ApiError::Malformed(message))
 }
 
 /// Text that will be a column or a header.

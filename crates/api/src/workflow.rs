@@ -16,7 +16,7 @@ use crate::error::ApiError;
 use crate::idempotency::start_key;
 use crate::operations;
 use crate::params::{Params, Path};
-use crate::request::{Body, plain};
+use crate::request::{Body, bounded, plain};
 use crate::view;
 
 pub(crate) fn routes() -> Router<App> {
@@ -106,6 +106,7 @@ fn start_work(
         return Err(ApiError::Invalid(violations));
     }
     plain("correlationId", request.correlation_id.as_deref())?;
+    bounded("input", &request.input)?;
     let definition = match request.workflow_def {
         Some(definition) => {
             crate::metadata::refuse_unsupported(&definition, "workflowDef.")?;

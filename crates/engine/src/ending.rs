@@ -14,7 +14,7 @@ use crate::execution::Task;
 use crate::expression::merged;
 use crate::message::{ChildEnd, Message};
 use crate::retry::ending_of;
-use crate::turn::{Closing, Turn};
+use crate::turn::{Closing, PAYLOAD_BYTES_MAX, Turn};
 
 /// How a run ends.
 pub(crate) struct Ending {
@@ -30,6 +30,19 @@ pub(crate) struct Ending {
 impl Ending {
     pub(crate) fn of(status: WorkflowStatus, reason: Option<String>) -> Self {
         Self { status, reason, failed: None, compensate: true, removed: false }
+    }
+
+    /// A run whose output is too large has failed.
+    fn bounded(self, output: Payload) -> (Self, Payload) {
+        let bytes = output.len();
+        if bytes <= PAYLOAD_BYTES_MAX {
+            return (self, output);
+        }
+        let failed = self.status == WorkflowStatus::Completed;
+        let status = if failed { WorkflowStatus::Failed } else { self.status };
+        let why = format!("output of {bytes} bytes is over the limit of {PAYLOAD_BYTES_MAX}");
+        let reason = if failed { Some(why) } else { self.reason };
+        (Self { status, reason, ..self }, Payload::empty())
     }
 }
 
@@ -76,10 +89,11 @@ impl Turn<'_> {
     }
 
     pub(crate) fn close_execution(&mut self, ending: Ending) -> Result<(), Stop> {
-        let Ending { status, reason, failed, compensate, removed } = ending;
         // The output sees the run as it ends: its last status, and open tasks still open.
-        self.ending = Some(status);
+        self.ending = Some(ending.status);
         let output = self.execution_output();
+        let (ending, output) = ending.bounded(output);
+        let Ending { status, reason, failed, compensate, removed } = ending;
         let compensate = compensate && !status.is_successful();
         let failure = if compensate { self.failure_run()? } else { None };
         let output = match &failure {

@@ -14,14 +14,11 @@ use crate::decide::Stop;
 use crate::event::Start;
 use crate::expression::merged;
 use crate::facts::Registered;
-use crate::turn::Turn;
+use crate::turn::{PAYLOAD_BYTES_MAX, Turn};
 use crate::view;
 
 /// Runs inside runs, and runs after failed runs: a chain this long is a definition that calls itself.
 pub(crate) const DEPTH_MAX: u32 = 100;
-
-/// A larger input leaves out the tasks of the failed run.
-const INPUT_BYTES_MAX: usize = 10 * 1024 * 1024;
 
 pub(crate) enum FailureRun {
     Found {
@@ -111,7 +108,8 @@ impl Turn<'_> {
             let failed = Payload::from_text(text).expect("what was just written is JSON");
             merged(execution.input(), &failed)
         };
-        let whole = Some(with(true)).filter(|input| input.len() <= INPUT_BYTES_MAX);
+        // What would be too large leaves out the tasks of the failed run.
+        let whole = Some(with(true)).filter(|input| input.len() <= PAYLOAD_BYTES_MAX);
         whole.unwrap_or_else(|| with(false))
     }
 }

@@ -58,3 +58,4 @@ pub use question::{Answer, Question};
 pub use rate::{Limits, Window};
 pub use record::{Record, RecordKey};
 pub use start_key::{Standing, StartKey, judge as judge_start};
+pub use turn::PAYLOAD_BYTES_MAX;

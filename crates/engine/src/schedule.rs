@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use semel_model::{Digest, Payload, TaskId, TaskStatus, Timestamp};
 
-use crate::change::Change;
+use crate::change::{Change, HandOutFacts};
 use crate::decide::Stop;
 use crate::domain::{self, Choice};
 use crate::event::Slot;
@@ -12,7 +12,7 @@ use crate::execution::Task;
 use crate::kinds::Kind;
 use crate::pin::Step;
 use crate::question::{ASK_RETRY_MS, Answer, Question};
-use crate::turn::Turn;
+use crate::turn::{Closing, PAYLOAD_BYTES_MAX, Turn};
 
 /// Who wants a task to be scheduled.
 #[derive(Clone, Copy)]
@@ -68,6 +68,9 @@ impl Turn<'_> {
                 self.store(input)
             }
         };
+        let bytes = self.payload(input).len();
+        let is_small = bytes <= PAYLOAD_BYTES_MAX;
+        let input = if is_small { input } else { self.store(Payload::empty()) };
         let system = step.kind().is_system();
         let choice = match system {
             true => Choice::Settled(None),
@@ -88,6 +91,11 @@ impl Turn<'_> {
             system,
             by_hand: matches!(by, By::Hand(_)),
         });
+        if !is_small {
+            let why = format!("input of {bytes} bytes is over the limit of {PAYLOAD_BYTES_MAX}");
+            self.fail_at_once(task, why);
+            return Ok(());
+        }
         if let Choice::Ask(domains) = choice {
             let task_type = step.task_type().to_owned();
             self.ask(task, Question::ActiveDomains { task_type, domains });
@@ -96,6 +104,13 @@ impl Turn<'_> {
             return Ok(()); // A system task begins when its delay is over.
         }
         self.begin_system(step.kind(), task)
+    }
+
+    fn fail_at_once(&mut self, task: TaskId, reason: String) {
+        let status = TaskStatus::FailedWithTerminalError;
+        let closing = Closing::new(status, Some(reason), HandOutFacts::default());
+        self.emit_closed(task, closing);
+        self.after_close(task);
     }
 
     /// What a task at this step is given.

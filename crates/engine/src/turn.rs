@@ -20,6 +20,10 @@ use crate::facts::{Claim, Facts, Registered};
 use crate::message::Message;
 use crate::record::RecordKey;
 
+/// Inputs and outputs of tasks and runs. A task with a larger one fails for good, a run as well; a
+/// report that brings one is accepted all the same.
+pub const PAYLOAD_BYTES_MAX: usize = 10 * 1024 * 1024;
+
 pub(crate) struct Turn<'a> {
     execution: &'a mut Execution,
     facts: &'a Facts,

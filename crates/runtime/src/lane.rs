@@ -20,20 +20,17 @@ use crate::world::World;
 /// Items in one round.
 const ROUND_ITEMS_MAX: usize = 512;
 
-/// Due rows looked at before one round.
-const DUE_MAX: usize = 256;
-
 /// After this many looks for more rows a request is told to come back.
 const MISSES_MAX: u8 = 8;
 
 pub struct Lane {
     stamp: Stamp,
-    writer: Box<dyn Writer>,
+    pub(crate) writer: Box<dyn Writer>,
     pub(crate) world: Arc<World>,
     inbox: Arc<Inbox>,
     /// Decided again in the next round, before what waits in the inbox.
     pub(crate) again: VecDeque<Item>,
-    openings: BTreeMap<Queue, Timestamp>,
+    pub(crate) openings: BTreeMap<Queue, Timestamp>,
     /// How many items the next round takes: fewer after a round that could not be written.
     width: usize,
     /// Until then nothing is looked for that could be removed.
@@ -105,42 +102,6 @@ impl Lane {
             Some(prepared) => self.finish(prepared),
             None => Ok(Stepped::default()),
         }
-    }
-
-    /// Turns what has come due into work, and wakes polls whose tasks have become ready.
-    pub fn look_at_timers(&mut self) {
-        let now = self.world.store.now();
-        self.world.waiters.expire(now);
-        let open: Vec<_> =
-            self.openings.iter().filter(|(_, at)| **at <= now).map(|(q, _)| q.clone()).collect();
-        for queue in open {
-            self.openings.remove(&queue);
-            self.wake(&queue, usize::MAX);
-        }
-        let due = match self.writer.due(now, DUE_MAX) {
-            Ok(due) => due,
-            Err(error) => return tracing::warn!(%error, "due rows cannot be read"),
-        };
-        for (queue, count) in &due.ripe {
-            self.wake(queue, *count);
-        }
-        for id in due.executions {
-            self.again.push_back(timer(id, Event::Woke));
-        }
-        for place in due.deliveries {
-            self.again.push_back(timer(place.execution, Event::Expired { task: place.task }));
-        }
-        for (key, to) in due.messages {
-            self.again.push_back(Item::unasked(Work::Message(key, to)));
-        }
-        self.sweep(now);
-    }
-
-    /// When this lane next has something to do by itself.
-    pub fn next_look(&self) -> Option<Timestamp> {
-        let opening = self.openings.values().min().copied();
-        let expiry = self.world.waiters.next_expiry();
-        [self.writer.next_due(), opening, expiry].into_iter().flatten().min()
     }
 
     /// Gathers, holds and decides. None: nothing waits.
@@ -376,7 +337,7 @@ impl Lane {
         }
     }
 
-    fn wake(&mut self, queue: &Queue, count: usize) {
+    pub(crate) fn wake(&mut self, queue: &Queue, count: usize) {
         self.again.extend(self.world.waiters.wake(queue, count));
     }
 
@@ -392,7 +353,7 @@ enum Decided {
     Later,
 }
 
-fn timer(execution: ExecutionId, event: Event) -> Item {
+pub(crate) fn timer(execution: ExecutionId, event: Event) -> Item {
     Item::unasked(Work::Event(Box::new(EventWork::own(execution, event))))
 }
 

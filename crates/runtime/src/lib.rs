@@ -28,6 +28,7 @@ mod secrets;
 mod starts;
 mod sweep;
 mod threads;
+mod timers;
 mod touches;
 mod variables;
 mod verify;
