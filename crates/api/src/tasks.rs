@@ -246,11 +246,12 @@ async fn update(
     params: Params,
     body: Body,
 ) -> Answered {
-    let named = cleared(&app, named(body.object()?)?).await?;
+    let named = named(body.object()?)?;
     let id = text(named.place.task.to_string());
     if named.result.extend_lease {
         return renew(&app, &named, id).await;
     }
+    let named = cleared(&app, named).await?;
     Ok(match report(&app, &headers, &params, named, false).await? {
         Reported::Done { standing, .. } => marked(id, Some(standing)),
         Reported::Stale => marked(id, None),
@@ -264,10 +265,11 @@ async fn update_v2(
     params: Params,
     body: Body,
 ) -> Answered {
-    let named = cleared(&app, named(body.object()?)?).await?;
+    let named = named(body.object()?)?;
     if named.result.extend_lease {
         return renew(&app, &named, nothing()).await;
     }
+    let named = cleared(&app, named).await?;
     Ok(match report(&app, &headers, &params, named, true).await? {
         Reported::Done { standing, next } => {
             let next = next.map(|out| *out).into_iter().collect();
