@@ -3,9 +3,12 @@
 //! To add one, write `NAME.story` here and list it below. Each is told plain, echoed and broken, on
 //! memory and on SQLite; every telling must end as the plain one on memory does.
 
+mod answers;
 mod definition;
 mod house;
 mod language;
+mod operators;
+mod runs;
 mod showing;
 mod teller;
 mod telling;
