@@ -43,7 +43,6 @@ impl Runs {
     /// `child NAME = RUN STEP`: gives a name to the run found there. It must be one that has no name
     /// yet, or with `-> RUN` the one of that name.
     pub(crate) fn find(&mut self, line: &Line, seen_from: &Value) -> Result<()> {
-        line.allow(&["attempt"])?;
         let id = found(line, seen_from)?;
         let name = line.word(0, "NAME")?;
         match (line.expected.first(), self.name(&id)) {
@@ -60,7 +59,7 @@ impl Runs {
 }
 
 /// The id of the run this line speaks of, as the run that led to it tells.
-fn found(line: &Line, seen_from: &Value) -> Result<String> {
+pub(crate) fn found(line: &Line, seen_from: &Value) -> Result<String> {
     let id = match line.verb.as_str() {
         "failure" => &seen_from["output"]["conductor.failure_workflow"],
         verb => {

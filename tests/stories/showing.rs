@@ -25,7 +25,7 @@ pub(crate) fn lines(workflow: &Value, expected: &[String], runs: &Runs) -> Resul
         if asked.contains(" version ") {
             line += &format!(" version {}", row["workflowVersion"]);
         }
-        if asked.contains(" with ") {
+        if asked.contains(" with {") {
             line += &format!(" with {}", row["variables"]);
         }
         if asked.contains(" by ") {
@@ -38,7 +38,8 @@ pub(crate) fn lines(workflow: &Value, expected: &[String], runs: &Runs) -> Resul
             line += &format!(" {}", row[output]);
         }
         if because {
-            line += &format!(" because {}", text(&row["reasonForIncompletion"]));
+            let reason = row["reasonForIncompletion"].as_str();
+            line += &format!(" because {}", reason.unwrap_or("nothing"));
         }
         with_ids(&line, |id| runs.name(id).map_or("#".to_owned(), |name| format!("@{name}")))
     };

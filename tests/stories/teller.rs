@@ -238,7 +238,13 @@ impl Teller {
 
     fn find(&mut self, line: &Line) -> Result<()> {
         ensure!(line.word(1, "=")? == "=", "write {} NAME = RUN", line.verb);
-        let seen_from = self.read(line.word(2, "RUN")?)?;
+        line.allow(&["attempt", "times"])?;
+        let mut seen_from = self.read(line.word(2, "RUN")?)?;
+        // `times=3` is the child of the child of the child.
+        for _ in 1..line.option("times").unwrap_or("1").parse::<usize>()? {
+            let id = runs::found(line, &seen_from)?;
+            seen_from = self.look(&id)?.with_context(|| format!("{id} is not there any more"))?;
+        }
         self.runs.find(line, &seen_from)
     }
 
@@ -246,11 +252,12 @@ impl Teller {
         let aim = self.aim(line)?;
         let command = operators::command(line, &aim)?;
         let told = self.telling.deliver_in(&mut self.house, &command.message, command.commits)?;
-        let is_refused = line.expected.first().is_some_and(|status| !status.starts_with('2'));
-        let again = |reply: &Reply| match is_refused {
-            true => expect_status(line, reply, command.done),
-            false => expect(&command.again.to_string(), &reply.status.to_string()),
+        // A status that is written out is that of a command which changes nothing.
+        let again = |reply: &Reply| match line.expected.is_empty() {
+            true => expect(&command.again.to_string(), &reply.status.to_string()),
+            false => expect_status(line, reply, command.done),
         };
+        ensure!(line.expected.is_empty() || !told.was_lost, "it changed something");
         match told.was_lost {
             true => again(&told.reply).context("sent again after its answer was lost")?,
             false => expect_status(line, &told.reply, command.done)?,
