@@ -6,15 +6,18 @@ start    march = report version=1
 upgrade  march version=2 -> 409 "has no such step"
 upgrade  march version=3 -> 404 "No such workflow defined. name=report, version=3"
 upgrade  march name=letter version=1 -> 400 "cannot become letter"
-pause    march
 claim    gather by ann
 report   gather by ann COMPLETED
 upgrade  march version=2
 show     march
-> PAUSED  report version 2
->   COMPLETED  gather  attempt 0
+> RUNNING  report version 2
+>   COMPLETED  gather   attempt 0
+>   SCHEDULED  send     attempt 0
+>   SKIPPED    collect  attempt 0
 terminate march
 upgrade  march version=1 -> 409
 show     march
 > TERMINATED  report version 2
->   COMPLETED  gather  attempt 0
+>   COMPLETED  gather   attempt 0
+>   CANCELED   send     attempt 0
+>   SKIPPED    collect  attempt 0

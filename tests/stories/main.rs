@@ -49,11 +49,15 @@ macro_rules! stories {
 stories! {
     every_way: [plain echoed broken] {
         a_cancelled_child_comes_back_with_its_sibling
+        a_child_ends_when_its_parent_is_removed
         a_child_ends_when_its_parent_takes_too_long
         a_child_ends_with_its_parent
+        a_child_inherits_the_domain_of_its_parent
+        a_child_is_retried_while_its_parent_is_paused
         a_child_is_run_again_from_its_parent
         a_child_is_tried_again_as_a_new_run
         a_child_needs_a_definition
+        a_child_of_an_earlier_life_disturbs_nobody
         a_child_runs_inside_its_parent
         a_child_that_fails_fails_its_step
         a_child_that_is_terminated_terminates_its_parent
@@ -71,6 +75,7 @@ stories! {
         a_fixed_retry_delay_is_kept
         a_freed_place_goes_to_the_reporter
         a_held_step_is_answered_by_name_only_by_force
+        a_jump_lets_the_child_go
         a_jump_needs_a_place
         a_key_is_free_again_when_its_run_is_over
         a_key_returns_the_run_that_exists
@@ -81,6 +86,7 @@ stories! {
         a_paused_run_waits_longer
         a_permissive_step_fails_the_run_at_its_end
         a_person_sets_variables
+        a_removed_child_cannot_be_resumed
         a_removed_child_is_missed
         a_removed_run_leaves_nothing_behind
         a_repeated_report_changes_nothing
@@ -150,7 +156,9 @@ stories! {
         an_old_fence_is_stale
         an_optional_child_may_fail
         an_optional_step_may_fail
+        an_upgrade_may_change_the_order
         an_upgrade_that_does_not_fit_is_refused
+        an_upgrade_while_paused_needs_a_place_too
         commands_that_do_not_fit_are_refused
         every_failure_has_its_failure_workflow
         expressions_carry_data_from_step_to_step

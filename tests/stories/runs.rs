@@ -81,9 +81,10 @@ pub(crate) fn task<'a>(
     step: &str,
     attempt: Option<&str>,
 ) -> Result<&'a Value> {
+    let attempt = attempt.map(str::parse::<u64>).transpose()?;
     let tasks = workflow["tasks"].as_array().context("a run without a list of tasks")?;
     let found = tasks.iter().rev().find(|task| {
-        let asked = attempt.is_none_or(|attempt| task["retryCount"].to_string() == attempt);
+        let asked = attempt.is_none_or(|attempt| task["retryCount"] == attempt);
         task["referenceTaskName"] == step && asked
     });
     found.with_context(|| format!("the run has no such task {step}"))
