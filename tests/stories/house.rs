@@ -52,8 +52,8 @@ impl Message {
         Self { method: "POST", path: path.into(), body: body.into() }
     }
 
-    pub(crate) fn put(path: impl Into<String>) -> Self {
-        Self { method: "PUT", path: path.into(), body: String::new() }
+    pub(crate) fn put(path: impl Into<String>, body: impl Into<String>) -> Self {
+        Self { method: "PUT", path: path.into(), body: body.into() }
     }
 
     pub(crate) fn delete(path: impl Into<String>) -> Self {

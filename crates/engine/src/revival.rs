@@ -165,6 +165,11 @@ impl Turn<'_> {
         }
         let was_closed = self.execution().is_closed();
         if was_closed {
+            if task.status.is_successful() {
+                // What was built on its first result is built again, on the one to come.
+                let generation = self.execution().generation + 1;
+                self.emit(Change::TasksRemoved { which: Removed::After(id), generation });
+            }
             let epoch = self.epoch();
             self.emit(Change::Revived { epoch, anew: false, failure_kept: false });
         }
@@ -176,7 +181,8 @@ impl Turn<'_> {
         Ok(())
     }
 
-    /// What was cancelled when the run ended goes on where it was.
+    /// What was cancelled when the run ended goes on where it was, and so does whatever the run
+    /// cannot end well without.
     fn repair_siblings(&mut self) -> Result<(), Stop> {
         for task in self.unsuccessful() {
             match task.child.filter(|child| !child.is_observed) {
@@ -186,7 +192,7 @@ impl Turn<'_> {
                     let message = Message::ParentReturned { task: task.id, epoch };
                     self.emit(Change::Sent { to: child.run, message });
                 }
-                None if task.status == TaskStatus::Canceled => {
+                None if task.status == TaskStatus::Canceled || !task.step.task().permissive => {
                     let input = self.store(task.input.clone());
                     self.do_again(&task, task.attempt + 1, input)?;
                 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use semel_model::{Digest, Payload, TaskId, TaskStatus, Timestamp};
+use semel_model::{Digest, Payload, TaskId, Timestamp};
 
 use crate::change::{Change, HandOutFacts};
 use crate::decide::Stop;
@@ -166,7 +166,7 @@ impl Turn<'_> {
         }
         let definition = Arc::clone(self.execution().definition());
         let mut next = definition.after(&task.reference);
-        while let Some(step) = next.filter(|step| self.is_skipped(step)) {
+        while let Some(step) = next.filter(|step| self.is_done(step)) {
             next = definition.after(step.reference());
         }
         match next {
@@ -177,9 +177,10 @@ impl Turn<'_> {
         }
     }
 
-    fn is_skipped(&self, step: &Step) -> bool {
+    /// Skipped, or done before the run came here, as an upgrade may have it.
+    fn is_done(&self, step: &Step) -> bool {
         let found = self.execution().latest(step.reference());
-        found.is_some_and(|task| task.status == TaskStatus::Skipped)
+        found.is_some_and(|task| task.status.is_terminal() && task.status.is_successful())
     }
 
     /// Nothing is open and every step has its task: the run is over.

@@ -110,14 +110,17 @@ impl Turn<'_> {
         Ok(())
     }
 
-    /// Whatever is open must have a place in the new definition.
+    /// Whatever is open, or has its consequences still to come, must have a place in the new
+    /// definition.
     fn expect_place(&self) -> Result<(), Stop> {
         let definition = self.execution().definition();
-        let lost =
-            self.execution().open_tasks().find(|it| definition.find(&it.reference).is_none());
+        let open = self.execution().open_tasks().cloned();
+        let mut pending = open.chain(self.execution().unconsumed());
+        let lost = pending.find(|task| definition.find(&task.reference).is_none());
         let Some(lost) = lost else { return Ok(()) };
         let message = format!(
-            "task {} is {} and version {} of {} has no such step: let it end first, or jump",
+            "task {} is {} and version {} of {} has no such step: let the run get past it first, \
+             or jump",
             lost.reference,
             lost.status,
             definition.definition().version,

@@ -137,9 +137,13 @@ impl Round {
     }
 
     /// A wake that found nothing stores the next deadline: whatever fires is disarmed by a commit.
+    /// One that nothing has fired, because a person asked, has nothing to disarm.
     fn rearm(&mut self, execution: &Execution, mut head: Head) {
-        head.wake_at = execution.wake_at();
-        self.writes.heads.insert(head.id, head);
+        let next = execution.wake_at();
+        if head.wake_at != next {
+            head.wake_at = next;
+            self.writes.heads.insert(head.id, head);
+        }
     }
 
     /// A fault parks its execution: visible, and left alone until somebody lifts it.

@@ -97,16 +97,17 @@ impl Turn<'_> {
                 Ok(strategy) => strategy,
                 Err(error) => return Ok(Err(format!("idempotencyStrategy: {error}"))),
             };
-            let key = RecordKey::start(&name, key);
-            let claim = self.claim(&key)?;
-            match judge(claim, strategy) {
-                Standing::Create => self.take_key(key, ExecutionId::of_child(id, task.children)),
+            let record = RecordKey::start(&name, key);
+            match judge(self.claim(&record)?, strategy) {
+                Standing::Create => {
+                    self.take_key(record, ExecutionId::of_child(id, task.children));
+                }
                 Standing::Existing(found) => {
                     self.watch_run(id, task.children, found);
                     return Ok(Ok(()));
                 }
                 Standing::Conflict(found) => {
-                    return Ok(Err(format!("a run exists under idempotencyKey: {found}")));
+                    return Ok(Err(format!("a run exists under idempotencyKey {key}: {found}")));
                 }
             }
         }
