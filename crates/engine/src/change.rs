@@ -75,6 +75,10 @@ pub enum Change {
         #[serde(default, skip_serializing_if = "is_false")]
         ahead: bool,
     },
+    /// The run went on elsewhere: nobody comes back to this task.
+    TaskLeft {
+        task: TaskId,
+    },
     /// The task need not wait for its callback any more.
     TaskReady {
         task: TaskId,

@@ -112,6 +112,8 @@ pub struct Task {
     pub is_ahead: bool,
     /// Done once more under its old id: only a current hand-out speaks for it.
     pub is_reset: bool,
+    /// The run went on elsewhere; what became of it does not matter any more.
+    pub is_left: bool,
     pub child: Option<Child>,
     /// How many children it has had.
     pub children: u32,

@@ -20,6 +20,9 @@ use crate::view;
 /// Runs inside runs, and runs after failed runs: a chain this long is a definition that calls itself.
 pub(crate) const DEPTH_MAX: u32 = 100;
 
+/// What a failure workflow counts in such a chain: its input holds all that led to it.
+const FAILURE_DEPTH: u32 = 10;
+
 pub(crate) enum FailureRun {
     Found {
         run: ExecutionId,
@@ -87,7 +90,7 @@ impl Turn<'_> {
             input,
             correlation_id: execution.correlation_id().map(str::to_owned),
             task_to_domain: execution.task_to_domain().clone(),
-            depth: execution.run().depth + 1,
+            depth: execution.run().depth + FAILURE_DEPTH,
             ..Start::default()
         };
         self.emit(Change::RunCreated { run, start: Box::new(start) });

@@ -54,7 +54,8 @@ impl Turn<'_> {
     fn unsuccessful(&self) -> Vec<Arc<Task>> {
         let execution = self.execution();
         let is_candidate = |task: &&Arc<Task>| {
-            !task.status.is_successful() && execution.definition().find(&task.reference).is_some()
+            let is_failed = !task.status.is_successful() && !task.is_left;
+            is_failed && execution.definition().find(&task.reference).is_some()
         };
         let mut found: Vec<_> = execution.latest_attempts().filter(is_candidate).cloned().collect();
         found.sort_by_key(|task| task.seq);

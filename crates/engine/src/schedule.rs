@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use semel_model::{Digest, Payload, TaskId, Timestamp};
+use semel_model::{Digest, Payload, TaskId, TaskStatus, Timestamp};
 
 use crate::change::{Change, HandOutFacts};
 use crate::decide::Stop;

@@ -50,6 +50,7 @@ impl Turn<'_> {
         let open: Vec<Arc<Task>> = self.execution().open_tasks().cloned().collect();
         for task in open {
             self.cancel(&task, "Parent workflow has jumped to another task")?;
+            self.emit(Change::TaskLeft { task: task.id });
         }
         let steps: Vec<_> = self.execution().definition().steps().to_vec();
         let (before, from) = steps.split_at(steps.iter().position(|it| *it == step).unwrap_or(0));

@@ -97,6 +97,7 @@ impl Execution {
             wait_until: None,
             is_ahead: false,
             is_reset: false,
+            is_left: false,
             child: None,
             children: 0,
         }
@@ -288,6 +289,7 @@ impl Task {
             status: if self.system { TaskStatus::InProgress } else { TaskStatus::Scheduled },
             started_at: if self.system { at } else { Timestamp::NOT_YET },
             is_reset: true,
+            is_left: false,
             input,
             output: Payload::empty(),
             reason: None,
