@@ -113,6 +113,7 @@ stories! {
         a_run_is_run_again_from_a_step
         a_run_jumps_back
         a_run_jumps_forward
+        what_a_jump_left_behind_is_not_retried
         a_run_of_system_tasks_is_over_at_once
         a_run_that_must_not_be_restarted_is_not
         a_run_that_takes_too_long_only_raises_an_alert
