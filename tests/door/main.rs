@@ -4,6 +4,7 @@
 //! documented success or a 4xx that says what is wrong; never a 5xx, never a dropped connection.
 //! **May not:** use a client that is kinder than the wire.
 
+mod bulk;
 mod checklist;
 mod definitions;
 mod environment;

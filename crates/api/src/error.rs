@@ -50,7 +50,7 @@ impl ApiError {
         }
     }
 
-    fn message(&self) -> String {
+    pub(crate) fn message(&self) -> String {
         match self {
             Self::Invalid(_) => String::new(),
             Self::Malformed(message)

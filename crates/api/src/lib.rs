@@ -6,6 +6,7 @@
 
 mod answer;
 mod app;
+mod bulk;
 mod confidential;
 mod environment;
 mod error;

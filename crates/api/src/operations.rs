@@ -52,7 +52,7 @@ impl From<Event> for Operation {
     }
 }
 
-async fn operate(
+pub(crate) async fn operate(
     app: &App,
     id: &str,
     headers: &HeaderMap,
@@ -132,16 +132,22 @@ async fn restart(
     headers: HeaderMap,
     params: Params,
 ) -> Answered {
-    let definition = match params.flag("useLatestDefinitions", false)? {
+    let operation = latest(&app, &id, params.flag("useLatestDefinitions", false)?).await?;
+    operate(&app, &id, &headers, operation).await?;
+    Ok(nothing())
+}
+
+/// A restart, by the definition the run has or by the latest of its name.
+pub(crate) async fn latest(app: &App, id: &str, use_latest: bool) -> Result<Operation, ApiError> {
+    let definition = match use_latest {
         true => {
-            let name = snapshot(&app, &id).await?.head.name;
-            Some(registered(&app, &name, None)?)
+            let name = snapshot(app, id).await?.head.name;
+            Some(registered(app, &name, None)?)
         }
         false => None,
     };
     let event = Event::Restarted { definition: definition.as_ref().map(|it| it.digest()) };
-    operate(&app, &id, &headers, Operation { event, payloads: vec![], definition }).await?;
-    Ok(nothing())
+    Ok(Operation { event, payloads: vec![], definition })
 }
 
 fn registered(app: &App, name: &str, version: Option<i32>) -> Result<Arc<Pinned>, ApiError> {
@@ -329,7 +335,7 @@ async fn decide(State(app): State<App>, Path(id): Path<String>, headers: HeaderM
     Ok(empty())
 }
 
-async fn erase(app: &App, id: &str, only_closed: bool) -> Result<(), ApiError> {
+pub(crate) async fn erase(app: &App, id: &str, only_closed: bool) -> Result<(), ApiError> {
     let removal = Removal { id: execution_id(id)?, only_closed, actor: ANONYMOUS.to_owned() };
     app.runtime.submit(Work::Remove(removal), Class::Operation).await?;
     Ok(())

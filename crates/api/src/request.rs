@@ -48,6 +48,11 @@ impl Body {
         Ok(list.into_iter().map(|object| object.0).collect())
     }
 
+    /// A list of plain texts.
+    pub(crate) fn texts(&self) -> Result<Vec<String>, ApiError> {
+        self.json()
+    }
+
     fn json<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
         check_depth(&self.0)?;
         serde_json::from_slice(&self.0)

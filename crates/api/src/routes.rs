@@ -9,7 +9,7 @@ use tower_http::normalize_path::{NormalizePath, NormalizePathLayer};
 
 use crate::app::App;
 use crate::error::ApiError;
-use crate::{environment, metadata, operations, secrets, service, tasks, workflow};
+use crate::{bulk, environment, metadata, operations, secrets, service, tasks, workflow};
 
 /// The routes behind one rule: a trailing slash means nothing.
 pub type Door = NormalizePath<Router>;
@@ -19,6 +19,7 @@ pub fn door(app: App, cors_origins: &[String]) -> Door {
         .merge(metadata::routes())
         .merge(workflow::routes())
         .merge(operations::routes())
+        .merge(bulk::routes())
         .merge(tasks::routes())
         .merge(environment::routes())
         .merge(secrets::routes());
