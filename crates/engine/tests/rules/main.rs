@@ -21,5 +21,6 @@ mod reports;
 mod retries;
 mod sequence;
 mod shapes;
+mod shelf;
 mod timeout_order;
 mod timeouts;
