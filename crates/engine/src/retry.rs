@@ -11,16 +11,18 @@ use crate::turn::{Closing, Turn};
 impl Turn<'_> {
     pub(crate) fn retry_or_fail(&mut self, task: &Task) -> Result<(), Stop> {
         let step = task.step.clone();
+        // An upgrade may have changed the step, or left it out.
+        let next = self.execution().definition().find(&task.reference).cloned();
         let may_retry = matches!(task.status, TaskStatus::Failed | TaskStatus::TimedOut)
             && task.attempt < step.attempts_max()
             && !step.kind().ends_at_once();
-        if may_retry {
+        if let Some(next) = next.filter(|_| may_retry) {
             if let Some(reason) = self.total_exhausted(task) {
                 return self.fail_execution(task, reason);
             }
             let delay_ms = delay_ms(step.policy(), task.attempt, task.id);
             let ready_at = self.now().plus_ms(delay_ms);
-            return self.schedule_again(&step, task, ready_at, By::Itself);
+            return self.schedule_again(&next, task, ready_at, By::Itself);
         }
         if step.task().optional {
             self.absorb(task);

@@ -11,6 +11,7 @@ use crate::change::{Change, Removed};
 use crate::decide::{Rejection, Stop};
 use crate::event::Rerun;
 use crate::execution::Task;
+use crate::kinds::Kind;
 use crate::message::Message;
 use crate::schedule::By;
 use crate::turn::Turn;
@@ -41,6 +42,7 @@ impl Turn<'_> {
     pub(crate) fn retry_under(&mut self, epoch: Option<u32>) -> Result<(), Stop> {
         let failed = self.unsuccessful();
         self.emit(Change::Revived { epoch, anew: false, failure_kept: true });
+        self.forget_terminate();
         let definition = Arc::clone(self.execution().definition());
         for task in failed {
             let step = definition.step(&task.reference);
@@ -70,7 +72,28 @@ impl Turn<'_> {
         };
         let mut done: Vec<_> = self.execution().latest_attempts().filter(ended).cloned().collect();
         done.sort_by_key(|task| task.seq);
+        let is_waiting = self.execution().open_tasks().next().is_some();
+        done.retain(|task| !(is_waiting && self.leads_to_terminate(task)));
         done.iter().for_each(|task| self.after_close(task.id));
+    }
+
+    /// The TERMINATE task that ended the run has its say again when the run comes there.
+    fn forget_terminate(&mut self) {
+        let ended = |task: &&Arc<Task>| {
+            task.step.kind() == Kind::Terminate && task.status == TaskStatus::Completed
+        };
+        let found = self.execution().latest_attempts().filter(ended);
+        let steps: Vec<String> = found.map(|task| task.reference.to_string()).collect();
+        if !steps.is_empty() {
+            let generation = self.execution().generation + 1;
+            self.emit(Change::TasksRemoved { which: Removed::Steps(steps), generation });
+        }
+    }
+
+    /// Going on there would end the run, and with it what it was revived for.
+    fn leads_to_terminate(&self, task: &Task) -> bool {
+        let next = self.execution().definition().after(&task.reference);
+        next.is_some_and(|step| step.kind() == Kind::Terminate)
     }
 
     pub(crate) fn restart(&mut self, definition: Option<Digest>) -> Result<(), Stop> {
@@ -113,6 +136,9 @@ impl Turn<'_> {
             }
             None => None,
         };
+        if let Some(input) = rerun.task_input {
+            self.expect_object("taskInput", input)?;
+        }
         if let Some(input) = rerun.input {
             let input = self.with_defaults(input)?;
             self.emit(Change::InputSet { input });
@@ -170,27 +196,31 @@ impl Turn<'_> {
         }
         self.emit(Change::TaskReopened { task: id, epoch });
         if was_closed {
+            self.forget_terminate();
             self.repair_siblings()?;
             self.go_on_everywhere();
         }
         Ok(())
     }
 
-    /// What was cancelled when the run ended goes on where it was.
+    /// What was cancelled when the run ended, or ended it, goes on where it was. A child that an
+    /// optional task gave up may live on alone, so such a task gets a fresh one.
     fn repair_siblings(&mut self) -> Result<(), Stop> {
         for task in self.unsuccessful() {
-            match task.child.filter(|child| !child.is_observed) {
+            let flags = task.step.task();
+            let is_passed = flags.permissive && task.status != TaskStatus::Canceled;
+            match task.child.filter(|child| !child.is_observed && !flags.optional) {
                 Some(child) => {
                     let epoch = child.epoch + 1;
                     self.emit(Change::TaskReopened { task: task.id, epoch });
                     let message = Message::ParentReturned { task: task.id, epoch };
                     self.emit(Change::Sent { to: child.run, message });
                 }
-                None if task.status == TaskStatus::Canceled => {
+                None if is_passed => {}
+                None => {
                     let input = self.store(task.input.clone());
                     self.do_again(&task, task.attempt + 1, input)?;
                 }
-                None => {}
             }
         }
         Ok(())

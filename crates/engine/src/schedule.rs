@@ -151,7 +151,7 @@ impl Turn<'_> {
         }
         let definition = Arc::clone(self.execution().definition());
         let mut next = definition.after(&task.reference);
-        while let Some(step) = next.filter(|step| self.is_skipped(step)) {
+        while let Some(step) = next.filter(|step| self.is_behind(step)) {
             next = definition.after(step.reference());
         }
         match next {
@@ -162,9 +162,15 @@ impl Turn<'_> {
         }
     }
 
-    fn is_skipped(&self, step: &Step) -> bool {
+    /// The run has passed that step: it was done or skipped before, or somebody jumped over it.
+    fn is_behind(&self, step: &Step) -> bool {
         let found = self.execution().latest(step.reference());
-        found.is_some_and(|task| task.status == TaskStatus::Skipped)
+        found.is_some_and(|task| {
+            let is_passed = task.status.is_successful()
+                || task.status == TaskStatus::Canceled
+                || task.step.task().permissive;
+            task.status.is_terminal() && is_passed
+        })
     }
 
     /// Nothing is open and every step has its task: the run is over.

@@ -12,6 +12,7 @@ use crate::decide::{Rejection, Stop};
 use crate::event::Slot;
 use crate::execution::Task;
 use crate::expression::merged;
+use crate::pin::Step;
 use crate::tasks::VARIABLES_BYTES_MAX;
 use crate::turn::Turn;
 
@@ -91,30 +92,31 @@ impl Turn<'_> {
         if !self.execution().is_live() {
             return Err(self.wrong_state("upgraded"));
         }
-        if definition != self.execution().definition().digest() {
-            self.emit(Change::DefinitionChanged { definition });
-            self.expect_place()?;
+        self.expect_place()?;
+        for slot in outputs.values() {
+            self.expect_object("taskOutput", *slot)?;
         }
         if let Some(input) = input {
             self.expect_object("workflowInput", input)?;
+        }
+        if definition != self.execution().definition().digest() {
+            self.emit(Change::DefinitionChanged { definition });
+        }
+        if let Some(input) = input {
             let merged = merged(self.execution().input(), self.payload(input));
             if merged != *self.execution().input() {
                 let input = self.store(merged);
                 self.emit(Change::InputSet { input });
             }
         }
-        for slot in outputs.values() {
-            self.expect_object("taskOutput", *slot)?;
-        }
         self.skip_new_predecessors(outputs);
         Ok(())
     }
 
-    /// Whatever is open must have a place in the new definition.
+    /// Wherever the run stands must be a place in the new definition.
     fn expect_place(&self) -> Result<(), Stop> {
-        let definition = self.execution().definition();
-        let lost =
-            self.execution().open_tasks().find(|it| definition.find(&it.reference).is_none());
+        let Some(definition) = self.brought() else { return Ok(()) };
+        let lost = self.stands_at().into_iter().find(|it| definition.find(&it.reference).is_none());
         let Some(lost) = lost else { return Ok(()) };
         let message = format!(
             "task {} is {} and version {} of {} has no such step: let it end first, or jump",
@@ -126,11 +128,19 @@ impl Turn<'_> {
         Err(Rejection::WrongState(message).into())
     }
 
-    /// Steps before the last one that ran, and that never ran themselves.
+    /// What is open, and what ended while paused and was not followed yet.
+    fn stands_at(&self) -> Vec<Arc<Task>> {
+        let open = self.execution().open_tasks().cloned();
+        open.chain(self.execution().unconsumed()).collect()
+    }
+
+    /// Steps before where the run stands that never ran.
     fn skip_new_predecessors(&mut self, outputs: &BTreeMap<String, Slot>) {
         let definition = Arc::clone(self.execution().definition());
         let has_task = |reference: &str| self.execution().latest(reference).is_some();
-        let reached = definition.steps().iter().rposition(|step| has_task(step.reference()));
+        let here = self.stands_at();
+        let is_here = |step: &Step| here.iter().any(|task| *task.reference == *step.reference());
+        let reached = definition.steps().iter().rposition(is_here);
         let before = &definition.steps()[..reached.unwrap_or(0)];
         let missing: Vec<_> = before.iter().filter(|step| !has_task(step.reference())).collect();
         let nothing = self.store(Payload::empty());
@@ -190,7 +200,7 @@ impl Turn<'_> {
         }
     }
 
-    fn expect_step(&self, reference: &str) -> Result<crate::pin::Step, Stop> {
+    fn expect_step(&self, reference: &str) -> Result<Step, Stop> {
         let found = self.execution().definition().find(reference).cloned();
         let name = &self.execution().definition().definition().name;
         let missing =
@@ -198,7 +208,7 @@ impl Turn<'_> {
         Ok(found.ok_or_else(missing)?)
     }
 
-    fn expect_object(&self, what: &str, slot: Slot) -> Result<(), Stop> {
+    pub(crate) fn expect_object(&self, what: &str, slot: Slot) -> Result<(), Stop> {
         if self.payload(slot).is_object() {
             return Ok(());
         }

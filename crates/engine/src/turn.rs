@@ -17,7 +17,8 @@ use crate::event::Slot;
 use crate::execution::{Execution, Task};
 use crate::expression::Reading;
 use crate::facts::{Claim, Facts, Registered};
-use crate::message::Message;
+use crate::message::{EPOCH_ALONE, Message};
+use crate::pin::Pinned;
 use crate::record::RecordKey;
 
 pub(crate) struct Turn<'a> {
@@ -195,10 +196,17 @@ impl<'a> Turn<'a> {
         self.claimed.insert(key, run);
     }
 
-    /// The epoch under which the parent's task will know this run.
+    /// The epoch under which the parent's task will know this run. Without one that would notice,
+    /// the run lives on alone: nothing its parent ever said counts any more.
     pub(crate) fn epoch(&mut self) -> Option<u32> {
         self.used.epoch = self.facts.epoch;
-        self.facts.epoch
+        let has_parent = self.execution.parent().is_some();
+        self.facts.epoch.or(has_parent.then_some(EPOCH_ALONE))
+    }
+
+    /// What the event brings, if it changes the definition.
+    pub(crate) fn brought(&self) -> Option<Arc<Pinned>> {
+        self.brought.definition.cloned()
     }
 
     pub(crate) fn finish(self) -> Decision {

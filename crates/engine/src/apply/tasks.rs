@@ -57,6 +57,7 @@ impl Execution {
             started_at: page.at,
             ended_at: page.at,
             is_ahead: *ahead,
+            system: self.definition.step(reference).kind().is_system(),
             ..self.blank(*task, reference, page.payload(*input), page.at)
         };
         self.add(skipped);
@@ -158,7 +159,9 @@ impl Execution {
                 task.callback_after_seconds = 0;
             }),
             Change::ChildAttached { task, child, edge, observed } => self.alter(*task, |task| {
-                task.child = Some(Child { run: *child, epoch: 0, is_observed: *observed });
+                // A task that watches the same run once more is told so by its epoch.
+                let epoch = if *observed { *edge } else { 0 };
+                task.child = Some(Child { run: *child, epoch, is_observed: *observed });
                 task.children = edge + 1;
                 task.output = Payload::from_value(&json!({"subWorkflowId": child.to_string()}));
             }),
@@ -203,7 +206,11 @@ impl Execution {
                     task.status = TaskStatus::InProgress;
                     task.reason = None;
                     task.ended_at = Timestamp::NOT_YET;
+                    task.started_at = page.at;
+                    task.first_scheduled_at = page.at;
                     task.updated_at = page.at;
+                    task.alerted_run = false;
+                    task.alerted_total = false;
                     if let Some(child) = &mut task.child {
                         child.epoch = *epoch;
                         let id = child.run.to_string();
@@ -282,6 +289,7 @@ impl Task {
             status: if self.system { TaskStatus::InProgress } else { TaskStatus::Scheduled },
             started_at: if self.system { at } else { Timestamp::NOT_YET },
             is_reset: true,
+            is_ahead: false,
             input,
             output: Payload::empty(),
             reason: None,

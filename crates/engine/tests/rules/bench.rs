@@ -118,8 +118,7 @@ impl Bench {
     fn decide(&self, event: &Event, payloads: &[Payload]) -> Result<(Execution, Decision), Stop> {
         let hand_outs = self.rows.iter().map(|(task, row)| (*task, row.hand_out.clone()));
         let deliveries = hand_outs.collect();
-        let mut facts =
-            Facts { now: self.now, deliveries, epoch: self.epoch, ..Facts::default() };
+        let mut facts = Facts { now: self.now, deliveries, epoch: self.epoch, ..Facts::default() };
         let definition = event.brings().map(|digest| self.shelf.pinned(digest));
         let brought = Brought { payloads, definition };
         loop {

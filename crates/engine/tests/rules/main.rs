@@ -5,11 +5,13 @@
 
 mod bench;
 mod callbacks;
+mod children;
 mod domains;
 mod endings;
 mod expression_cases;
 mod expression_properties;
 mod expressions;
+mod family;
 mod fencing;
 mod fixture;
 mod hostile;
@@ -18,7 +20,10 @@ mod pause;
 mod plan;
 mod properties;
 mod reports;
+mod rerun;
+mod restart;
 mod retries;
+mod retry_by_hand;
 mod sequence;
 mod shapes;
 mod shelf;
