@@ -9,7 +9,7 @@ use semel_model::{Digest, TaskStatus, WorkflowStatus};
 
 use crate::change::{Change, Removed};
 use crate::decide::{Rejection, Stop};
-use crate::event::Rerun;
+use crate::event::{Rerun, Slot};
 use crate::execution::Task;
 use crate::kinds::Kind;
 use crate::message::Message;
@@ -45,6 +45,9 @@ impl Turn<'_> {
         self.forget_terminate();
         let definition = Arc::clone(self.execution().definition());
         for task in failed {
+            if self.execution().is_closed() {
+                break; // A TERMINATE task among them has ended it.
+            }
             let step = definition.step(&task.reference);
             self.schedule_again(step, &task, self.now(), By::Hand(None))?;
         }
@@ -156,9 +159,11 @@ impl Turn<'_> {
         let generation = self.execution().generation + 1;
         self.emit(Change::TasksRemoved { which: Removed::After(target.id), generation });
         self.emit(revived);
+        let mut others = self.unsuccessful();
+        others.retain(|other| other.id != target.id);
         let input = rerun.task_input.unwrap_or_else(|| self.store(target.input.clone()));
         self.do_again(&target, target.attempt, input)?;
-        for other in self.unsuccessful() {
+        for other in others {
             let input = self.store(other.input.clone());
             self.do_again(&other, other.attempt, input)?;
         }
@@ -166,13 +171,11 @@ impl Turn<'_> {
         Ok(())
     }
 
-    /// The same task under its old id.
-    fn do_again(
-        &mut self,
-        task: &Task,
-        attempt: u32,
-        input: crate::event::Slot,
-    ) -> Result<(), Stop> {
+    /// The same task under its old id, unless a TERMINATE task done again has ended the run.
+    fn do_again(&mut self, task: &Task, attempt: u32, input: Slot) -> Result<(), Stop> {
+        if self.execution().is_closed() {
+            return Ok(());
+        }
         self.emit(Change::TaskReset { task: task.id, attempt, input });
         self.begin_system(task.step.kind(), task.id)
     }

@@ -4,7 +4,7 @@
 //! were used. Helpers of the other modules extend it; none of them alters the execution but by
 //! [`Turn::emit`].
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use semel_model::{Digest, ExecutionId, Payload, TaskId, TaskStatus, Timestamp, WorkflowStatus};
@@ -31,6 +31,8 @@ pub(crate) struct Turn<'a> {
     payloads: Vec<Payload>,
     /// Tasks that have ended and whose consequences are still to be drawn.
     closed: VecDeque<TaskId>,
+    /// Tasks offered by this very turn: nobody can have taken them yet.
+    offered: BTreeSet<TaskId>,
     /// Start keys taken by this very turn.
     claimed: BTreeMap<RecordKey, ExecutionId>,
     /// The status the run is about to end with, while its output is computed.
@@ -75,6 +77,7 @@ impl<'a> Turn<'a> {
             changes: Vec::new(),
             payloads: brought.payloads.to_vec(),
             closed: VecDeque::new(),
+            offered: BTreeSet::new(),
             claimed: BTreeMap::new(),
             ending: None,
             reading: Reading::default(),
@@ -98,6 +101,12 @@ impl<'a> Turn<'a> {
         let definition = self.brought.definition;
         let page = Page { at: self.now, payloads: &self.payloads, definition };
         self.execution.apply(&change, &page);
+        if let Change::TaskScheduled { task, .. }
+        | Change::TaskReset { task, .. }
+        | Change::TaskPlaced { task, .. } = &change
+        {
+            self.offered.insert(*task);
+        }
         self.changes.push(change);
     }
 
@@ -147,9 +156,9 @@ impl<'a> Turn<'a> {
         Ok(())
     }
 
-    /// The held delivery of an open task. A task that is not offered has none to hold.
+    /// The held delivery of an open task. A task that is not offered, or only now, has none to hold.
     pub(crate) fn hand_out(&mut self, task: &Task) -> Result<HandOut, Stop> {
-        if !task.is_placed() {
+        if !task.is_placed() || self.offered.contains(&task.id) {
             let (started_at, polls) = (task.started_at, task.polls);
             return Ok(HandOut {
                 started_at,

@@ -122,23 +122,27 @@ impl Family {
         let epoch = path.first().map(|(_, _, epoch)| *epoch);
         let changes = self.hear(id, event, payloads, epoch, &mut births)?;
         if revives && !changes.is_empty() {
-            self.alone.remove(&id);
-            if path.is_empty() && self.execution(id).parent().is_some() {
-                self.alone.insert(id);
-            }
+            self.note_alone(id, path.is_empty());
             for (at, (above, task, epoch)) in path.iter().enumerate() {
                 let event = Event::ChildRevived { task: *task, epoch: *epoch };
                 let next = path.get(at + 1).map(|(_, _, epoch)| *epoch);
                 let was_closed = self.execution(*above).is_closed();
                 self.hear(*above, event, &[], next, &mut births)?;
-                self.alone.remove(above);
-                if was_closed && next.is_none() && self.execution(*above).parent().is_some() {
-                    self.alone.insert(*above);
+                if was_closed {
+                    self.note_alone(*above, next.is_none());
                 }
             }
         }
         self.deliver_births(births)?;
         Ok(changes)
+    }
+
+    /// It lives again, with or without a parent that notices.
+    fn note_alone(&mut self, id: ExecutionId, is_alone: bool) {
+        self.alone.remove(&id);
+        if is_alone && self.execution(id).parent().is_some() {
+            self.alone.insert(id);
+        }
     }
 
     /// The ancestors that live again with this run: up to the first that is gone, has another child
@@ -198,6 +202,7 @@ impl Family {
         for change in &entry.changes {
             match change {
                 Change::RunCreated { run, start } => {
+                    self.take_key(*run, start);
                     let input = entry.payloads[start.input.0 as usize].clone();
                     births.push_back(Birth { run: *run, start: (**start).clone(), input });
                 }
@@ -210,6 +215,14 @@ impl Family {
                 _ => {}
             }
         }
+    }
+
+    /// Whoever is decided later in this commit sees the key taken, before the run is born.
+    fn take_key(&mut self, run: ExecutionId, start: &Start) {
+        let Some(key) = start.idempotency_key.as_deref() else { return };
+        let name = &self.shelf.pinned(start.definition).definition().name;
+        let key = RecordKey::start(name, key);
+        Arc::make_mut(&mut self.shelf).records.insert(key, Claim { run, live: true });
     }
 
     /// A keyed run that begins, ends or lives again says so in its record.
@@ -337,7 +350,9 @@ impl Family {
     }
 }
 
-/// Done again, this is another deed: the person who asks twice names the request by a key.
+/// Done again, this is another deed: the person who asks twice names the request by a key, and an
+/// answer given twice is heard once.
 fn can_repeat(event: &Event, after: &Execution) -> bool {
-    matches!(event, Event::Jumped { .. }) || (event.may_revive() && after.is_closed())
+    let asks = matches!(event, Event::Jumped { .. } | Event::Told(Message::Watch { .. }));
+    asks || (event.may_revive() && after.is_closed())
 }

@@ -12,6 +12,8 @@ mod expression_cases;
 mod expression_properties;
 mod expressions;
 mod family;
+mod family_plan;
+mod family_properties;
 mod fencing;
 mod fixture;
 mod hostile;
