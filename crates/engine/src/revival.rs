@@ -161,14 +161,24 @@ impl Turn<'_> {
         self.emit(revived);
         let mut others = self.unsuccessful();
         others.retain(|other| other.id != target.id);
-        let input = rerun.task_input.unwrap_or_else(|| self.store(target.input.clone()));
+        let input = rerun.task_input.unwrap_or_else(|| self.input_again(&target));
         self.do_again(&target, target.attempt, input)?;
         for other in others {
-            let input = self.store(other.input.clone());
+            let input = self.input_again(&other);
             self.do_again(&other, other.attempt, input)?;
         }
         self.go_on_everywhere();
         Ok(())
+    }
+
+    /// What the task was given; a skipped one was given nothing yet.
+    fn input_again(&mut self, task: &Task) -> Slot {
+        let is_skipped = task.status == TaskStatus::Skipped;
+        let input = match is_skipped {
+            true => self.input_of(&task.step, task.id, None),
+            false => task.input.clone(),
+        };
+        self.store(input)
     }
 
     /// The same task under its old id, unless a TERMINATE task done again has ended the run.
@@ -221,7 +231,7 @@ impl Turn<'_> {
                 }
                 None if is_passed => {}
                 None => {
-                    let input = self.store(task.input.clone());
+                    let input = self.input_again(&task);
                     self.do_again(&task, task.attempt + 1, input)?;
                 }
             }

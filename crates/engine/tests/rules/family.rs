@@ -146,7 +146,7 @@ impl Family {
     }
 
     /// The ancestors that live again with this run: up to the first that is gone, has another child
-    /// there, gave it up as optional, or is live already.
+    /// there or only watches it, gave it up as optional, or is live already.
     fn path(&self, id: ExecutionId) -> Vec<(ExecutionId, TaskId, u32)> {
         let mut path = Vec::new();
         let mut child = self.execution(id);
@@ -156,7 +156,9 @@ impl Family {
             let given_up =
                 |task: &&Arc<Task>| task.status.is_terminal() && task.step.task().optional;
             let edge = task.filter(|task| !given_up(task)).and_then(|task| task.child);
-            let Some(edge) = edge.filter(|edge| edge.run == child.id()) else { break };
+            let Some(edge) = edge.filter(|edge| edge.run == child.id() && !edge.is_observed) else {
+                break;
+            };
             path.push((parent.execution, parent.task, edge.epoch + 1));
             if found.execution.is_live() {
                 break;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use semel_engine::{Event, Rerun, Slot, Task};
-use semel_model::{ExecutionId, Payload, TaskResultStatus};
+use semel_model::{ExecutionId, Payload, TaskResultStatus, TaskStatus, WorkflowStatus};
 use serde_json::json;
 
 use crate::family::Family;
@@ -159,10 +159,9 @@ impl Play {
             if let Some(parent) = execution.parent().filter(|_| execution.is_live() && !alone) {
                 let above = self.family.members.get(&parent.execution);
                 let task = above.and_then(|above| above.execution.task(parent.task));
-                let edge = task.and_then(|task| task.child).filter(|edge| edge.run == *id);
-                let is_open = task.is_some_and(|task| !task.status.is_terminal());
-                // Whoever found its own former child by a key does not end it any more.
-                let is_waited_for = edge.is_some_and(|edge| is_open || edge.is_observed);
+                let is_waited_for = task.is_some_and(|task| {
+                    !task.status.is_terminal() && task.child.is_some_and(|child| child.run == *id)
+                });
                 assert!(is_waited_for, "nobody waits for {id}: {:?}", self.tell());
             }
         }
@@ -174,13 +173,19 @@ impl Play {
         members.map(|(id, it)| (format!("{} {id}", name(it)), it.story())).collect()
     }
 
-    /// An open run that is not paused stands somewhere.
+    /// An open run that is not paused stands somewhere, and no failure is forgotten.
     fn check_places(&self) {
         for member in self.family.members.values() {
             let execution = &member.execution;
             let stands = execution.open_tasks().next().is_some();
             let waits = execution.is_paused() || execution.is_closed();
             assert!(stands || waits, "a run stands nowhere: {:?}", self.tell());
+            let failed = execution.tasks().any(|task| {
+                let is_over = task.status.is_successful() || task.status == TaskStatus::Canceled;
+                !task.replaced && !is_over
+            });
+            let is_completed = execution.status() == Some(WorkflowStatus::Completed);
+            assert!(!(is_completed && failed), "a failure was forgotten: {:?}", self.tell());
         }
     }
 

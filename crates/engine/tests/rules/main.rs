@@ -18,6 +18,7 @@ mod fencing;
 mod fixture;
 mod hostile;
 mod journal;
+mod lives;
 mod pause;
 mod plan;
 mod properties;
