@@ -30,5 +30,7 @@ mod retry_by_hand;
 mod sequence;
 mod shapes;
 mod shelf;
+mod starts;
+mod steering;
 mod timeout_order;
 mod timeouts;
