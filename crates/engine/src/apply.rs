@@ -51,11 +51,14 @@ impl Execution {
             | Change::TaskPlaced { .. }
             | Change::TaskWaits { .. }
             | Change::TaskBegan { .. }
-            | Change::TaskProgressed { .. }
             | Change::TaskAlerted { .. }
             | Change::TaskReady { .. }
             | Change::ChildAttached { .. } => self.move_task(change, page),
-            Change::TaskReset { .. } | Change::TaskReopened { .. } => self.reopen(change, page),
+            Change::TaskProgressed { .. } => self.progress_task(change, page),
+            Change::TaskReset { task, attempt, input } => {
+                self.reset_task(*task, *attempt, page.payload(*input), page.at);
+            }
+            Change::TaskReopened { task, epoch } => self.reopen_task(*task, *epoch, page.at),
             Change::TasksRemoved { which, generation } => self.remove_tasks(which, *generation),
             Change::VariablesSet { variables } => {
                 let merged = merged(&self.run.variables, &page.payload(*variables));

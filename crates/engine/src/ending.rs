@@ -177,10 +177,7 @@ impl Turn<'_> {
 
 /// The output with the word about the failure workflow in it.
 fn noting(output: &Payload, note: String) -> Payload {
-    let mut fields = match output.value() {
-        Value::Object(fields) => fields,
-        _ => serde_json::Map::new(),
-    };
+    let mut fields = output.value().as_object().cloned().unwrap_or_default();
     fields.insert("conductor.failure_workflow".to_owned(), json!(note));
     Payload::from_value(&Value::Object(fields))
 }

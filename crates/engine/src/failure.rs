@@ -76,10 +76,8 @@ impl Turn<'_> {
             true => written.to_owned(),
             false => format!("${{{path}}}"),
         };
-        match self.resolve_value(&Value::String(template), None) {
-            Value::String(name) if !name.is_empty() => Some(name),
-            _ => None,
-        }
+        let name = self.resolve_value(&Value::String(template), None);
+        name.as_str().filter(|name| !name.is_empty()).map(str::to_owned)
     }
 
     pub(crate) fn start_failure_run(&mut self, found: FailureRun) {

@@ -131,23 +131,6 @@ impl Execution {
                 task.started_at = page.at;
                 task.updated_at = page.at;
             }),
-            Change::TaskProgressed {
-                task,
-                output,
-                ready_at,
-                reason,
-                callback_after_seconds,
-                fingerprint,
-                hand_out,
-            } => self.alter(*task, |task| {
-                task.output = page.payload(*output);
-                task.ready_at = *ready_at;
-                task.reason = reason.clone();
-                task.callback_after_seconds = *callback_after_seconds;
-                task.accepted = *fingerprint;
-                task.updated_at = page.at;
-                task.learn(hand_out);
-            }),
             Change::TaskAlerted { task, timeout } => self.alter(*task, |task| match timeout {
                 Timeout::Total => task.alerted_total = true,
                 Timeout::Poll => task.alerted_poll = true,
@@ -165,8 +148,54 @@ impl Execution {
                 task.children = edge + 1;
                 task.output = Payload::from_value(&json!({"subWorkflowId": child.to_string()}));
             }),
-            _ => {}
+            Change::Started { .. }
+            | Change::TaskScheduled { .. }
+            | Change::TaskReset { .. }
+            | Change::TaskReopened { .. }
+            | Change::TaskSkipped { .. }
+            | Change::TaskProgressed { .. }
+            | Change::TasksRemoved { .. }
+            | Change::RunCreated { .. }
+            | Change::Sent { .. }
+            | Change::Published { .. }
+            | Change::Watched { .. }
+            | Change::EpochNoted { .. }
+            | Change::Revived { .. }
+            | Change::DefinitionChanged { .. }
+            | Change::InputSet { .. }
+            | Change::CorrelationSet { .. }
+            | Change::VariablesSet { .. }
+            | Change::VariablesReset
+            | Change::TaskClosed { .. }
+            | Change::ExecutionAlerted
+            | Change::Paused
+            | Change::Resumed
+            | Change::ExecutionClosed { .. } => {}
         }
+    }
+
+    pub(super) fn progress_task(&mut self, change: &Change, page: &Page<'_>) {
+        let Change::TaskProgressed {
+            task,
+            output,
+            ready_at,
+            reason,
+            callback_after_seconds,
+            fingerprint,
+            hand_out,
+        } = change
+        else {
+            return;
+        };
+        self.alter(*task, |task| {
+            task.output = page.payload(*output);
+            task.ready_at = *ready_at;
+            task.reason = reason.clone();
+            task.callback_after_seconds = *callback_after_seconds;
+            task.accepted = *fingerprint;
+            task.updated_at = page.at;
+            task.learn(hand_out);
+        });
     }
 
     pub(super) fn close_task(&mut self, change: &Change, page: &Page<'_>) {
@@ -194,33 +223,32 @@ impl Execution {
         }
     }
 
-    pub(super) fn reopen(&mut self, change: &Change, page: &Page<'_>) {
-        let id = match change {
-            Change::TaskReset { task, attempt, input } => {
-                let (attempt, input) = (*attempt, page.payload(*input));
-                self.alter(*task, |task| *task = task.renewed(attempt, input, page.at));
-                *task
+    pub(super) fn reset_task(&mut self, id: TaskId, attempt: u32, input: Payload, at: Timestamp) {
+        self.alter(id, |task| *task = task.renewed(attempt, input, at));
+        self.open_again(id);
+    }
+
+    /// It waits for its child once more, and its clocks begin anew.
+    pub(super) fn reopen_task(&mut self, id: TaskId, epoch: u32, at: Timestamp) {
+        self.alter(id, |task| {
+            task.status = TaskStatus::InProgress;
+            task.reason = None;
+            task.ended_at = Timestamp::NOT_YET;
+            task.started_at = at;
+            task.first_scheduled_at = at;
+            task.updated_at = at;
+            task.alerted_run = false;
+            task.alerted_total = false;
+            if let Some(child) = &mut task.child {
+                child.epoch = epoch;
+                let id = child.run.to_string();
+                task.output = Payload::from_value(&json!({"subWorkflowId": id}));
             }
-            Change::TaskReopened { task, epoch } => {
-                self.alter(*task, |task| {
-                    task.status = TaskStatus::InProgress;
-                    task.reason = None;
-                    task.ended_at = Timestamp::NOT_YET;
-                    task.started_at = page.at;
-                    task.first_scheduled_at = page.at;
-                    task.updated_at = page.at;
-                    task.alerted_run = false;
-                    task.alerted_total = false;
-                    if let Some(child) = &mut task.child {
-                        child.epoch = *epoch;
-                        let id = child.run.to_string();
-                        task.output = Payload::from_value(&json!({"subWorkflowId": id}));
-                    }
-                });
-                *task
-            }
-            _ => return,
-        };
+        });
+        self.open_again(id);
+    }
+
+    fn open_again(&mut self, id: TaskId) {
         let seq = self.expect_task(id).seq;
         self.open.insert(seq);
         self.unconsumed.remove(&seq);

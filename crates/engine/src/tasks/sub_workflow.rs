@@ -158,31 +158,28 @@ impl Turn<'_> {
 
 impl Wanted {
     fn name(&self) -> Result<String, String> {
-        match &self.sub_workflow_name {
-            Value::String(name) if !name.is_empty() => Ok(name.clone()),
-            other => Err(format!("subWorkflowParam.name must be a name, not {other}")),
-        }
+        let given = &self.sub_workflow_name;
+        let name = given.as_str().filter(|name| !name.is_empty()).map(str::to_owned);
+        name.ok_or_else(|| format!("subWorkflowParam.name must be a name, not {given}"))
     }
 
     /// None and 0 mean the latest.
     fn version(&self) -> Result<Option<i32>, String> {
-        let number = match &self.sub_workflow_version {
-            Value::Null => return Ok(None),
-            Value::String(text) => text.trim().parse().ok(),
-            other => other.as_i64().and_then(|number| i32::try_from(number).ok()),
-        };
-        let number: i32 = number.ok_or_else(|| {
-            format!("subWorkflowParam.version must be a number, not {}", self.sub_workflow_version)
-        })?;
+        let given = &self.sub_workflow_version;
+        if given.is_null() {
+            return Ok(None);
+        }
+        let number = number(given).and_then(|number| i32::try_from(number).ok());
+        let number = number
+            .ok_or_else(|| format!("subWorkflowParam.version must be a number, not {given}"))?;
         Ok(Some(number).filter(|number| *number != 0))
     }
 
     fn priority(&self) -> i32 {
-        let number = match &self.priority {
-            Value::String(text) => text.trim().parse().ok(),
-            other => other.as_i64(),
-        };
-        number.and_then(|number| i32::try_from(number).ok()).unwrap_or(0).clamp(0, 99)
+        number(&self.priority)
+            .and_then(|number| i32::try_from(number).ok())
+            .unwrap_or(0)
+            .clamp(0, 99)
     }
 
     fn key(&self) -> Option<(&str, &str)> {
@@ -190,4 +187,9 @@ impl Wanted {
         let strategy = self.idempotency_strategy.as_deref();
         Some((key, strategy.unwrap_or(IdempotencyStrategy::Fail.as_str())))
     }
+}
+
+/// As such, or as the text an expression made of it.
+fn number(given: &Value) -> Option<i64> {
+    given.as_i64().or_else(|| given.as_str()?.trim().parse().ok())
 }

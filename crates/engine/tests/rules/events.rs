@@ -25,7 +25,7 @@ fn start(definition: Value) -> Bench {
 fn published(run: &Bench) -> Vec<(String, Value)> {
     let mut all = Vec::new();
     for bytes in &run.journal {
-        let entry: Entry = serde_json::from_slice(bytes).unwrap();
+        let entry: Entry = serde_json::from_slice(bytes).expect("an entry reads back");
         for change in &entry.changes {
             if let Change::Published { sink, body, .. } = change {
                 all.push((sink.clone(), entry.payloads[body.0 as usize].value()));

@@ -40,12 +40,12 @@ fn failed() -> Bench {
         created_by: Some("ann".to_owned()),
         ..run.plain_start()
     };
-    run.happen(Event::Started(start), &[payload(&json!({"i": 1}))]).unwrap();
+    run.happen(Event::Started(start), &[payload(&json!({"i": 1}))]).expect("a run begins");
     if let Some((question, _)) = run.attempt("a", 0).question.clone() {
         let task = run.attempt("a", 0).id;
         let answer = semel_engine::Answer::ActiveDomains(["blue".to_owned()].into());
         let question = question.digest(task);
-        run.happen(Event::Answered { task, question, answer }, &[]).unwrap();
+        run.happen(Event::Answered { task, question, answer }, &[]).expect("an answer is taken");
     }
     run.advance(5);
     run.fail("a", Failed, "no");

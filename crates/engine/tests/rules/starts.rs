@@ -20,12 +20,18 @@ fn family(steps: &[Value]) -> Family {
 }
 
 fn started(family: &Family, id: ExecutionId, reference: &str) -> ExecutionId {
-    let output = family.execution(id).latest(reference).unwrap().output.value();
-    output["workflowId"].as_str().expect("it began a run").parse().unwrap()
+    let output = family.execution(id).latest(reference).expect("it was reached").output.value();
+    output["workflowId"].as_str().expect("it began a run").parse().expect("an id")
 }
 
 fn reason(family: &Family, id: ExecutionId, reference: &str) -> String {
-    family.execution(id).latest(reference).unwrap().reason.clone().unwrap_or_default()
+    family
+        .execution(id)
+        .latest(reference)
+        .expect("it was reached")
+        .reason
+        .clone()
+        .unwrap_or_default()
 }
 
 /// A step that begins `other` under a key.
@@ -256,7 +262,8 @@ impl Registry for Latest {
 
 fn pinned(param: Value) -> Result<Pinned, String> {
     let step = with(sub("s", "child"), json!({"subWorkflowParam": param}));
-    let definition: WorkflowDef = serde_json::from_value(named("flow", &[step])).unwrap();
+    let definition: WorkflowDef =
+        serde_json::from_value(named("flow", &[step])).expect("a definition");
     pin(definition, &mut Latest(7))
 }
 
