@@ -52,6 +52,7 @@ impl Execution {
             | Change::TaskWaits { .. }
             | Change::TaskBegan { .. }
             | Change::TaskAlerted { .. }
+            | Change::TaskPassedOver { .. }
             | Change::TaskReady { .. }
             | Change::ChildAttached { .. } => self.move_task(change, page),
             Change::TaskProgressed { .. } => self.progress_task(change, page),

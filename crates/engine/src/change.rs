@@ -75,6 +75,10 @@ pub enum Change {
         #[serde(default, skip_serializing_if = "is_false")]
         ahead: bool,
     },
+    /// Somebody jumped over the task while it ran: nothing waits for it, and no retry does it again.
+    TaskPassedOver {
+        task: TaskId,
+    },
     /// The task need not wait for its callback any more.
     TaskReady {
         task: TaskId,

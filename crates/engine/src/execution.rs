@@ -110,6 +110,8 @@ pub struct Task {
     pub wait_until: Option<Timestamp>,
     /// Skipped before the run came there: listed before all others.
     pub is_ahead: bool,
+    /// Cancelled by a jump over it.
+    pub is_passed_over: bool,
     /// Done once more under its old id: only a current hand-out speaks for it.
     pub is_reset: bool,
     pub child: Option<Child>,

@@ -59,7 +59,8 @@ impl Turn<'_> {
     fn unsuccessful(&self) -> Vec<Arc<Task>> {
         let execution = self.execution();
         let is_candidate = |task: &&Arc<Task>| {
-            !task.status.is_successful() && execution.definition().find(&task.reference).is_some()
+            let has_place = execution.definition().find(&task.reference).is_some();
+            !task.status.is_successful() && !task.is_passed_over && has_place
         };
         let mut found: Vec<_> = execution.latest_attempts().filter(is_candidate).cloned().collect();
         found.sort_by_key(|task| task.seq);
@@ -95,8 +96,7 @@ impl Turn<'_> {
 
     /// Going on there would end the run, and with it what it was revived for.
     fn leads_to_terminate(&self, task: &Task) -> bool {
-        let next = self.execution().definition().after(&task.reference);
-        next.is_some_and(|step| step.kind() == Kind::Terminate)
+        self.next_after(task).is_some_and(|step| step.kind() == Kind::Terminate)
     }
 
     pub(crate) fn restart(&mut self, definition: Option<Digest>) -> Result<(), Stop> {

@@ -1,8 +1,6 @@
 //! # Scheduling: from a step to a task that workers can take
 
-use std::sync::Arc;
-
-use semel_model::{Digest, Payload, TaskId, TaskStatus, Timestamp};
+use semel_model::{Digest, Payload, TaskId, Timestamp};
 
 use crate::change::Change;
 use crate::decide::Stop;
@@ -149,27 +147,30 @@ impl Turn<'_> {
         if self.execution().is_closed() || self.execution().is_paused() {
             return Ok(());
         }
-        let definition = Arc::clone(self.execution().definition());
+        match self.next_after(task) {
+            Some(step) if self.execution().latest(step.reference()).is_none() => {
+                self.schedule(&step)
+            }
+            Some(_) | None => self.complete_if_done(),
+        }
+    }
+
+    /// The first step behind this task that the run has not passed.
+    pub(crate) fn next_after(&self, task: &Task) -> Option<Step> {
+        let definition = self.execution().definition();
         let mut next = definition.after(&task.reference);
         while let Some(step) = next.filter(|step| self.is_behind(step)) {
             next = definition.after(step.reference());
         }
-        match next {
-            Some(step) if self.execution().latest(step.reference()).is_none() => {
-                self.schedule(step)
-            }
-            Some(_) | None => self.complete_if_done(),
-        }
+        next.cloned()
     }
 
     /// The run has passed that step: it was done or skipped before, or somebody jumped over it.
     fn is_behind(&self, step: &Step) -> bool {
         let found = self.execution().latest(step.reference());
         found.is_some_and(|task| {
-            let is_passed = task.status.is_successful()
-                || task.status == TaskStatus::Canceled
-                || task.step.task().permissive;
-            task.status.is_terminal() && is_passed
+            let is_passed = task.is_passed_over || task.step.task().permissive;
+            task.status.is_terminal() && (task.status.is_successful() || is_passed)
         })
     }
 

@@ -49,8 +49,8 @@ impl Turn<'_> {
             return Ok(());
         }
         let open: Vec<Arc<Task>> = self.execution().open_tasks().cloned().collect();
-        for task in open {
-            self.cancel(&task, "Parent workflow has jumped to another task")?;
+        for task in &open {
+            self.cancel(task, "Parent workflow has jumped to another task")?;
         }
         let steps: Vec<_> = self.execution().definition().steps().to_vec();
         let (before, from) = steps.split_at(steps.iter().position(|it| *it == step).unwrap_or(0));
@@ -60,6 +60,9 @@ impl Turn<'_> {
             let generation = self.execution().generation + 1;
             self.emit(Change::TasksRemoved { which: Removed::Steps(ran), generation });
         }
+        let stays = |task: &&Arc<Task>| self.execution().task(task.id).is_some();
+        let passed: Vec<_> = open.iter().filter(stays).map(|task| task.id).collect();
+        passed.into_iter().for_each(|task| self.emit(Change::TaskPassedOver { task }));
         let nothing = self.store(Payload::empty());
         for step in before {
             if self.execution().latest(step.reference()).is_none() {

@@ -97,6 +97,7 @@ impl Execution {
             system: false,
             wait_until: None,
             is_ahead: false,
+            is_passed_over: false,
             is_reset: false,
             child: None,
             children: 0,
@@ -113,7 +114,7 @@ impl Execution {
         self.tasks.push_back(Arc::new(task));
     }
 
-    /// What happens to an open task that stays open.
+    /// What happens to a task that stays open, or as it ended.
     pub(super) fn move_task(&mut self, change: &Change, page: &Page<'_>) {
         match change {
             Change::Asked { task, question, retry_at } => {
@@ -137,6 +138,9 @@ impl Execution {
                 Timeout::Run => task.alerted_run = true,
                 Timeout::Response => {}
             }),
+            Change::TaskPassedOver { task } => {
+                self.alter(*task, |task| task.is_passed_over = true);
+            }
             Change::TaskReady { task } => self.alter(*task, |task| {
                 task.ready_at = page.at;
                 task.callback_after_seconds = 0;
@@ -239,6 +243,7 @@ impl Execution {
             task.updated_at = at;
             task.alerted_run = false;
             task.alerted_total = false;
+            task.is_passed_over = false;
             if let Some(child) = &mut task.child {
                 child.epoch = epoch;
                 let id = child.run.to_string();
@@ -318,6 +323,7 @@ impl Task {
             started_at: if self.system { at } else { Timestamp::NOT_YET },
             is_reset: true,
             is_ahead: false,
+            is_passed_over: false,
             input,
             output: Payload::empty(),
             reason: None,

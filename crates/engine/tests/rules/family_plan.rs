@@ -77,7 +77,7 @@ pub(crate) fn plans() -> impl Strategy<Value = Plan> {
     let leaf = (bodies(None), bodies(None));
     let middle = (bodies(Some("leaf")), bodies(Some("leaf")));
     let top = (bodies(Some("middle")), bodies(Some("middle")));
-    (leaf, middle, top, vec(acts(), 1..50)).prop_map(|(leaf, middle, top, acts)| {
+    (leaf, middle, top, vec(acts(), 1..150)).prop_map(|(leaf, middle, top, acts)| {
         let mut definitions = vec![named("cleanup", &[step("tidy", json!({"retryCount": 0}))])];
         for (name, (first, second)) in [("leaf", leaf), ("middle", middle), ("top", top)] {
             for (version, body) in [(1, first), (2, second)] {

@@ -101,6 +101,20 @@ fn a_jump_ahead_cancels_what_runs_and_skips_what_lies_between() {
 }
 
 #[test]
+fn what_was_jumped_over_is_not_tried_again_with_what_failed_later() {
+    let mut run = abcd();
+    jump(&mut run, "c").unwrap();
+    run.fail("c", Failed, "no");
+    run.happen(Event::Retried, &[]).unwrap();
+    run.reads(&["RUNNING", "a 0 CANCELED", "b 0 SKIPPED", "c 0 FAILED", "c 1 SCHEDULED"]);
+    run.complete("c", json!({}));
+    run.complete("d", json!({}));
+    assert_eq!(run.story()[0], "COMPLETED");
+    assert!(matches!(run.happen(Event::Retried, &[]), Err(Stop::Rejected(_))));
+    run.replay();
+}
+
+#[test]
 fn a_jump_back_runs_everything_from_there_again_under_new_ids() {
     let mut run = abcd();
     run.complete("a", json!({}));
