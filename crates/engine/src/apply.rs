@@ -57,7 +57,9 @@ impl Execution {
             Change::TaskBegan { task } => self.begin_task(*task, page.at),
             Change::TaskProgressed { .. } => self.progress_task(change, page),
             Change::TaskAlerted { task, timeout } => self.note_alert(*task, *timeout),
-            Change::TaskLeft { task } => self.alter(*task, |task| task.is_left = true),
+            Change::TaskPassedOver { task } => {
+                self.alter(*task, |task| task.is_passed_over = true);
+            }
             Change::TaskReady { task } => self.make_ready(*task, page.at),
             Change::ChildAttached { task, child, edge, observed } => {
                 self.attach(*task, *child, *edge, *observed);

@@ -75,8 +75,8 @@ pub enum Change {
         #[serde(default, skip_serializing_if = "is_false")]
         ahead: bool,
     },
-    /// The run went on elsewhere: nobody comes back to this task.
-    TaskLeft {
+    /// Somebody jumped over the task while it ran: nothing waits for it, and no retry does it again.
+    TaskPassedOver {
         task: TaskId,
     },
     /// The task need not wait for its callback any more.

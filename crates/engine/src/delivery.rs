@@ -225,7 +225,7 @@ pub fn follow(
         | Change::TaskBegan { .. }
         | Change::TaskReopened { .. }
         | Change::TaskSkipped { .. }
-        | Change::TaskLeft { .. }
+        | Change::TaskPassedOver { .. }
         | Change::ChildAttached { .. }
         | Change::TasksRemoved { .. }
         | Change::RunCreated { .. }

@@ -178,7 +178,10 @@ impl Turn<'_> {
     pub(crate) fn permissive_failures(&self) -> Vec<String> {
         let failed = self.execution().latest_attempts().filter(|task| {
             let step = task.step.task();
-            step.permissive && !step.optional && !task.is_left && !task.status.is_successful()
+            step.permissive
+                && !step.optional
+                && !task.is_passed_over
+                && !task.status.is_successful()
         });
         let mut failed: Vec<_> = failed.collect();
         failed.sort_by_key(|task| task.seq);

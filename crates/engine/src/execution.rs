@@ -110,10 +110,10 @@ pub struct Task {
     pub wait_until: Option<Timestamp>,
     /// Skipped before the run came there: listed before all others.
     pub is_ahead: bool,
+    /// Cancelled by a jump over it.
+    pub is_passed_over: bool,
     /// Done once more under its old id: only a current hand-out speaks for it.
     pub is_reset: bool,
-    /// The run went on elsewhere; what became of it does not matter any more.
-    pub is_left: bool,
     pub child: Option<Child>,
     /// How many children it has had.
     pub children: u32,

@@ -13,6 +13,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::Slot;
 
+/// Of a child that lives on although its parent gave it up; no parent ever counts so far.
+pub(crate) const EPOCH_ALONE: u32 = u32::MAX;
+
 /// Names a message for ever: the entry that sent it, and its place among what that entry sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MessageKey {

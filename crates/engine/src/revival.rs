@@ -9,8 +9,9 @@ use semel_model::{Digest, TaskStatus, WorkflowStatus};
 
 use crate::change::{Change, Removed};
 use crate::decide::{Rejection, Stop};
-use crate::event::Rerun;
+use crate::event::{Rerun, Slot};
 use crate::execution::Task;
+use crate::kinds::Kind;
 use crate::message::Message;
 use crate::schedule::By;
 use crate::turn::Turn;
@@ -41,8 +42,12 @@ impl Turn<'_> {
     pub(crate) fn retry_under(&mut self, epoch: Option<u32>) -> Result<(), Stop> {
         let failed = self.unsuccessful();
         self.emit(Change::Revived { epoch, anew: false, failure_kept: true });
+        self.forget_terminate();
         let definition = Arc::clone(self.execution().definition());
         for task in failed {
+            if self.execution().is_closed() {
+                break; // A TERMINATE task among them has ended it.
+            }
             let step = definition.step(&task.reference);
             self.schedule_again(step, &task, self.now(), By::Hand(None))?;
         }
@@ -54,8 +59,8 @@ impl Turn<'_> {
     fn unsuccessful(&self) -> Vec<Arc<Task>> {
         let execution = self.execution();
         let is_candidate = |task: &&Arc<Task>| {
-            let is_failed = !task.status.is_successful() && !task.is_left;
-            is_failed && execution.definition().find(&task.reference).is_some()
+            let has_place = execution.definition().find(&task.reference).is_some();
+            !task.status.is_successful() && !task.is_passed_over && has_place
         };
         let mut found: Vec<_> = execution.latest_attempts().filter(is_candidate).cloned().collect();
         found.sort_by_key(|task| task.seq);
@@ -71,7 +76,27 @@ impl Turn<'_> {
         };
         let mut done: Vec<_> = self.execution().latest_attempts().filter(ended).cloned().collect();
         done.sort_by_key(|task| task.seq);
+        let is_waiting = self.execution().open_tasks().next().is_some();
+        done.retain(|task| !(is_waiting && self.leads_to_terminate(task)));
         done.iter().for_each(|task| self.after_close(task.id));
+    }
+
+    /// The TERMINATE task that ended the run has its say again when the run comes there.
+    fn forget_terminate(&mut self) {
+        let ended = |task: &&Arc<Task>| {
+            task.step.kind() == Kind::Terminate && task.status == TaskStatus::Completed
+        };
+        let found = self.execution().latest_attempts().filter(ended);
+        let steps: Vec<String> = found.map(|task| task.reference.to_string()).collect();
+        if !steps.is_empty() {
+            let generation = self.execution().generation + 1;
+            self.emit(Change::TasksRemoved { which: Removed::Steps(steps), generation });
+        }
+    }
+
+    /// Going on there would end the run, and with it what it was revived for.
+    fn leads_to_terminate(&self, task: &Task) -> bool {
+        self.next_after(task).is_some_and(|step| step.kind() == Kind::Terminate)
     }
 
     pub(crate) fn restart(&mut self, definition: Option<Digest>) -> Result<(), Stop> {
@@ -114,6 +139,9 @@ impl Turn<'_> {
             }
             None => None,
         };
+        if let Some(input) = rerun.task_input {
+            self.expect_object("taskInput", input)?;
+        }
         if let Some(input) = rerun.input {
             let input = self.with_defaults(input)?;
             self.emit(Change::InputSet { input });
@@ -131,23 +159,33 @@ impl Turn<'_> {
         let generation = self.execution().generation + 1;
         self.emit(Change::TasksRemoved { which: Removed::After(target.id), generation });
         self.emit(revived);
-        let input = rerun.task_input.unwrap_or_else(|| self.store(target.input.clone()));
+        let mut others = self.unsuccessful();
+        others.retain(|other| other.id != target.id);
+        let input = rerun.task_input.unwrap_or_else(|| self.input_again(&target));
         self.do_again(&target, target.attempt, input)?;
-        for other in self.unsuccessful() {
-            let input = self.store(other.input.clone());
+        for other in others {
+            let input = self.input_again(&other);
             self.do_again(&other, other.attempt, input)?;
         }
         self.go_on_everywhere();
         Ok(())
     }
 
-    /// The same task under its old id.
-    fn do_again(
-        &mut self,
-        task: &Task,
-        attempt: u32,
-        input: crate::event::Slot,
-    ) -> Result<(), Stop> {
+    /// What the task was given; a skipped one was given nothing yet.
+    fn input_again(&mut self, task: &Task) -> Slot {
+        let is_skipped = task.status == TaskStatus::Skipped;
+        let input = match is_skipped {
+            true => self.input_of(&task.step, task.id, None),
+            false => task.input.clone(),
+        };
+        self.store(input)
+    }
+
+    /// The same task under its old id, unless a TERMINATE task done again has ended the run.
+    fn do_again(&mut self, task: &Task, attempt: u32, input: Slot) -> Result<(), Stop> {
+        if self.execution().is_closed() {
+            return Ok(());
+        }
         self.emit(Change::TaskReset { task: task.id, attempt, input });
         self.begin_system(task.step.kind(), task.id)
     }
@@ -167,37 +205,48 @@ impl Turn<'_> {
         let was_closed = self.execution().is_closed();
         if was_closed {
             if task.status.is_successful() {
-                // What was built on its first result is built again, on the one to come.
-                let generation = self.execution().generation + 1;
-                self.emit(Change::TasksRemoved { which: Removed::After(id), generation });
+                self.put_off_failures_after(&task);
             }
             let epoch = self.epoch();
             self.emit(Change::Revived { epoch, anew: false, failure_kept: false });
         }
         self.emit(Change::TaskReopened { task: id, epoch });
         if was_closed {
+            self.forget_terminate();
             self.repair_siblings()?;
             self.go_on_everywhere();
         }
         Ok(())
     }
 
-    /// What was cancelled when the run ended goes on where it was, and so does whatever the run
-    /// cannot end well without.
+    /// What failed behind a step that is done again comes again when the run gets there.
+    fn put_off_failures_after(&mut self, task: &Task) {
+        let failed = self.unsuccessful().into_iter().filter(|other| other.seq > task.seq);
+        let steps: Vec<String> = failed.map(|other| other.reference.to_string()).collect();
+        if !steps.is_empty() {
+            let generation = self.execution().generation + 1;
+            self.emit(Change::TasksRemoved { which: Removed::Steps(steps), generation });
+        }
+    }
+
+    /// What was cancelled when the run ended, or ended it, goes on where it was. A child that an
+    /// optional task gave up may live on alone, so such a task gets a fresh one.
     fn repair_siblings(&mut self) -> Result<(), Stop> {
         for task in self.unsuccessful() {
-            match task.child.filter(|child| !child.is_observed) {
+            let flags = task.step.task();
+            let is_passed = flags.permissive && task.status != TaskStatus::Canceled;
+            match task.child.filter(|child| !child.is_observed && !flags.optional) {
                 Some(child) => {
                     let epoch = child.epoch + 1;
                     self.emit(Change::TaskReopened { task: task.id, epoch });
                     let message = Message::ParentReturned { task: task.id, epoch };
                     self.emit(Change::Sent { to: child.run, message });
                 }
-                None if task.status == TaskStatus::Canceled || !task.step.task().permissive => {
-                    let input = self.store(task.input.clone());
+                None if is_passed => {}
+                None => {
+                    let input = self.input_again(&task);
                     self.do_again(&task, task.attempt + 1, input)?;
                 }
-                None => {}
             }
         }
         Ok(())

@@ -1,7 +1,5 @@
 //! # Scheduling: from a step to a task that workers can take
 
-use std::sync::Arc;
-
 use semel_model::{Digest, Payload, TaskId, TaskStatus, Timestamp};
 
 use crate::change::{Change, HandOutFacts};
@@ -164,23 +162,31 @@ impl Turn<'_> {
         if self.execution().is_closed() || self.execution().is_paused() {
             return Ok(());
         }
-        let definition = Arc::clone(self.execution().definition());
-        let mut next = definition.after(&task.reference);
-        while let Some(step) = next.filter(|step| self.is_done(step)) {
-            next = definition.after(step.reference());
-        }
-        match next {
+        match self.next_after(task) {
             Some(step) if self.execution().latest(step.reference()).is_none() => {
-                self.schedule(step)
+                self.schedule(&step)
             }
             Some(_) | None => self.complete_if_done(),
         }
     }
 
-    /// Skipped, or done before the run came here, as an upgrade may have it.
-    fn is_done(&self, step: &Step) -> bool {
+    /// The first step behind this task that the run has not passed.
+    pub(crate) fn next_after(&self, task: &Task) -> Option<Step> {
+        let definition = self.execution().definition();
+        let mut next = definition.after(&task.reference);
+        while let Some(step) = next.filter(|step| self.is_behind(step)) {
+            next = definition.after(step.reference());
+        }
+        next.cloned()
+    }
+
+    /// The run has passed that step: it was done or skipped before, or somebody jumped over it.
+    fn is_behind(&self, step: &Step) -> bool {
         let found = self.execution().latest(step.reference());
-        found.is_some_and(|task| task.status.is_terminal() && task.status.is_successful())
+        found.is_some_and(|task| {
+            let is_passed = task.is_passed_over || task.step.task().permissive;
+            task.status.is_terminal() && (task.status.is_successful() || is_passed)
+        })
     }
 
     /// Nothing is open and every step has its task: the run is over.

@@ -12,6 +12,7 @@ use crate::decide::{Rejection, Stop};
 use crate::event::Slot;
 use crate::execution::Task;
 use crate::expression::merged;
+use crate::pin::Step;
 use crate::tasks::VARIABLES_BYTES_MAX;
 use crate::turn::Turn;
 
@@ -48,9 +49,8 @@ impl Turn<'_> {
             return Ok(());
         }
         let open: Vec<Arc<Task>> = self.execution().open_tasks().cloned().collect();
-        for task in open {
-            self.cancel(&task, "Parent workflow has jumped to another task")?;
-            self.emit(Change::TaskLeft { task: task.id });
+        for task in &open {
+            self.cancel(task, "Parent workflow has jumped to another task")?;
         }
         let steps: Vec<_> = self.execution().definition().steps().to_vec();
         let (before, from) = steps.split_at(steps.iter().position(|it| *it == step).unwrap_or(0));
@@ -60,6 +60,9 @@ impl Turn<'_> {
             let generation = self.execution().generation + 1;
             self.emit(Change::TasksRemoved { which: Removed::Steps(ran), generation });
         }
+        let stays = |task: &&Arc<Task>| self.execution().task(task.id).is_some();
+        let passed: Vec<_> = open.iter().filter(stays).map(|task| task.id).collect();
+        passed.into_iter().for_each(|task| self.emit(Change::TaskPassedOver { task }));
         let nothing = self.store(Payload::empty());
         for step in before {
             if self.execution().latest(step.reference()).is_none() {
@@ -92,32 +95,31 @@ impl Turn<'_> {
         if !self.execution().is_live() {
             return Err(self.wrong_state("upgraded"));
         }
-        if definition != self.execution().definition().digest() {
-            self.emit(Change::DefinitionChanged { definition });
-            self.expect_place()?;
+        self.expect_place()?;
+        for slot in outputs.values() {
+            self.expect_object("taskOutput", *slot)?;
         }
         if let Some(input) = input {
             self.expect_object("workflowInput", input)?;
+        }
+        if definition != self.execution().definition().digest() {
+            self.emit(Change::DefinitionChanged { definition });
+        }
+        if let Some(input) = input {
             let merged = merged(self.execution().input(), self.payload(input));
             if merged != *self.execution().input() {
                 let input = self.store(merged);
                 self.emit(Change::InputSet { input });
             }
         }
-        for slot in outputs.values() {
-            self.expect_object("taskOutput", *slot)?;
-        }
         self.skip_new_predecessors(outputs);
         Ok(())
     }
 
-    /// Whatever is open, or has its consequences still to come, must have a place in the new
-    /// definition.
+    /// Wherever the run stands must be a place in the new definition.
     fn expect_place(&self) -> Result<(), Stop> {
-        let definition = self.execution().definition();
-        let open = self.execution().open_tasks().cloned();
-        let mut pending = open.chain(self.execution().unconsumed());
-        let lost = pending.find(|task| definition.find(&task.reference).is_none());
+        let Some(definition) = self.brought() else { return Ok(()) };
+        let lost = self.stands_at().into_iter().find(|it| definition.find(&it.reference).is_none());
         let Some(lost) = lost else { return Ok(()) };
         let message = format!(
             "task {} is {} and version {} of {} has no such step: let the run get past it first, \
@@ -130,11 +132,19 @@ impl Turn<'_> {
         Err(Rejection::WrongState(message).into())
     }
 
-    /// Steps before the last one that ran, and that never ran themselves.
+    /// What is open, and what ended while paused and was not followed yet.
+    fn stands_at(&self) -> Vec<Arc<Task>> {
+        let open = self.execution().open_tasks().cloned();
+        open.chain(self.execution().unconsumed()).collect()
+    }
+
+    /// Steps before where the run stands that never ran.
     fn skip_new_predecessors(&mut self, outputs: &BTreeMap<String, Slot>) {
         let definition = Arc::clone(self.execution().definition());
         let has_task = |reference: &str| self.execution().latest(reference).is_some();
-        let reached = definition.steps().iter().rposition(|step| has_task(step.reference()));
+        let here = self.stands_at();
+        let is_here = |step: &Step| here.iter().any(|task| *task.reference == *step.reference());
+        let reached = definition.steps().iter().rposition(is_here);
         let before = &definition.steps()[..reached.unwrap_or(0)];
         let missing: Vec<_> = before.iter().filter(|step| !has_task(step.reference())).collect();
         let nothing = self.store(Payload::empty());
@@ -194,7 +204,7 @@ impl Turn<'_> {
         }
     }
 
-    fn expect_step(&self, reference: &str) -> Result<crate::pin::Step, Stop> {
+    fn expect_step(&self, reference: &str) -> Result<Step, Stop> {
         let found = self.execution().definition().find(reference).cloned();
         let name = &self.execution().definition().definition().name;
         let missing =
@@ -202,7 +212,7 @@ impl Turn<'_> {
         Ok(found.ok_or_else(missing)?)
     }
 
-    fn expect_object(&self, what: &str, slot: Slot) -> Result<(), Stop> {
+    pub(crate) fn expect_object(&self, what: &str, slot: Slot) -> Result<(), Stop> {
         if self.payload(slot).is_object() {
             return Ok(());
         }

@@ -78,7 +78,8 @@ impl Turn<'_> {
             return Ok(());
         }
         let is_over = self.execution().status() == Some(WorkflowStatus::Completed);
-        if self.execution().is_closed() && !is_over && self.is_retriable() {
+        let may_go_on = self.is_retriable() || !self.execution().unconsumed().is_empty();
+        if self.execution().is_closed() && !is_over && may_go_on {
             return self.retry_under(Some(epoch));
         }
         self.emit(Change::EpochNoted { epoch });

@@ -4,7 +4,7 @@
 //! were used. Helpers of the other modules extend it; none of them alters the execution but by
 //! [`Turn::emit`].
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use semel_model::{Digest, ExecutionId, Payload, TaskId, TaskStatus, Timestamp, WorkflowStatus};
@@ -17,7 +17,8 @@ use crate::event::Slot;
 use crate::execution::{Execution, Task};
 use crate::expression::Reading;
 use crate::facts::{Claim, Facts, Registered};
-use crate::message::Message;
+use crate::message::{EPOCH_ALONE, Message};
+use crate::pin::Pinned;
 use crate::record::RecordKey;
 
 /// Inputs and outputs of tasks and runs. A task with a larger one fails for good, a run as well; a
@@ -36,6 +37,8 @@ pub(crate) struct Turn<'a> {
     slots: BTreeMap<Payload, Slot>,
     /// Tasks that have ended and whose consequences are still to be drawn.
     closed: VecDeque<TaskId>,
+    /// Tasks offered by this very turn: nobody can have taken them yet.
+    offered: BTreeSet<TaskId>,
     /// Start keys taken by this very turn.
     claimed: BTreeMap<RecordKey, ExecutionId>,
     /// The status the run is about to end with, while its output is computed.
@@ -85,6 +88,7 @@ impl<'a> Turn<'a> {
             payloads: brought.payloads.to_vec(),
             slots,
             closed: VecDeque::new(),
+            offered: BTreeSet::new(),
             claimed: BTreeMap::new(),
             ending: None,
             reading: Reading::default(),
@@ -108,6 +112,12 @@ impl<'a> Turn<'a> {
         let definition = self.brought.definition;
         let page = Page { at: self.now, payloads: &self.payloads, definition };
         self.execution.apply(&change, &page);
+        if let Change::TaskScheduled { task, .. }
+        | Change::TaskReset { task, .. }
+        | Change::TaskPlaced { task, .. } = &change
+        {
+            self.offered.insert(*task);
+        }
         self.changes.push(change);
     }
 
@@ -156,9 +166,9 @@ impl<'a> Turn<'a> {
         Ok(())
     }
 
-    /// The held delivery of an open task. A task that is not offered has none to hold.
+    /// The held delivery of an open task. A task that is not offered, or only now, has none to hold.
     pub(crate) fn hand_out(&mut self, task: &Task) -> Result<HandOut, Stop> {
-        if !task.is_placed() {
+        if !task.is_placed() || self.offered.contains(&task.id) {
             let (started_at, polls) = (task.started_at, task.polls);
             return Ok(HandOut {
                 started_at,
@@ -205,10 +215,17 @@ impl<'a> Turn<'a> {
         self.claimed.insert(key, run);
     }
 
-    /// The epoch under which the parent's task will know this run.
+    /// The epoch under which the parent's task will know this run. Without one that would notice,
+    /// the run lives on alone: nothing its parent ever said counts any more.
     pub(crate) fn epoch(&mut self) -> Option<u32> {
         self.used.epoch = self.facts.epoch;
-        self.facts.epoch
+        let has_parent = self.execution.parent().is_some();
+        self.facts.epoch.or(has_parent.then_some(EPOCH_ALONE))
+    }
+
+    /// What the event brings, if it changes the definition.
+    pub(crate) fn brought(&self) -> Option<Arc<Pinned>> {
+        self.brought.definition.cloned()
     }
 
     /// An environment value by its name; that it was read is noted.

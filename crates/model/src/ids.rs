@@ -31,9 +31,10 @@ impl ExecutionId {
         Self(derived([b"child/v1".as_slice(), task.as_bytes(), &edge]))
     }
 
-    /// The run a START_WORKFLOW task begins.
-    pub fn of_start(task: TaskId) -> Self {
-        Self(derived([b"start/v1".as_slice(), task.as_bytes()]))
+    /// The run a START_WORKFLOW task begins in this journal entry; rerun, it may begin another.
+    pub fn of_start(task: TaskId, seq: u64) -> Self {
+        let seq = seq.to_be_bytes();
+        Self(derived([b"start/v1".as_slice(), task.as_bytes(), &seq]))
     }
 
     /// The failure workflow of a run that ended with this journal entry.

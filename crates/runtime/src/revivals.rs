@@ -3,7 +3,7 @@
 //! The whole path is held and decided in one commit, or the request is refused: no child ever lives
 //! under a parent that has given it up.
 
-use semel_engine::{Event, Parent};
+use semel_engine::{Child, Event, Parent};
 use semel_model::ExecutionId;
 use semel_store::Row;
 
@@ -22,7 +22,7 @@ pub(crate) struct Ancestor {
 
 impl Round {
     /// The ancestors that would live again with this run, the parent first: up to the first that is
-    /// gone, has another child there, gave it up as optional, or is live already.
+    /// gone, has another child there or only watches it, gave it up as optional, or is live already.
     pub(crate) fn path(&self, world: &World, id: ExecutionId) -> Result<Vec<Ancestor>, Outcome> {
         let mut path = Vec::new();
         let (_, mut child) = self.execution(world, id)?;
@@ -45,7 +45,8 @@ impl Round {
             };
             let Some(task) = found.task(parent.task).filter(|task| !task.replaced) else { break };
             let given_up = task.status.is_terminal() && task.step.task().optional;
-            let edge = task.child.filter(|edge| edge.run == child.id() && !given_up);
+            let is_own = |edge: &Child| edge.run == child.id() && !edge.is_observed;
+            let edge = task.child.filter(|edge| is_own(edge) && !given_up);
             let Some(edge) = edge else { break };
             path.push(Ancestor { parent, epoch: edge.epoch + 1 });
             if found.is_live() {

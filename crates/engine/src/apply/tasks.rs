@@ -57,6 +57,7 @@ impl Execution {
             started_at: page.at,
             ended_at: page.at,
             is_ahead: *ahead,
+            system: self.definition.step(reference).kind().is_system(),
             ..self.blank(*task, reference, page.payload(*input), page.at)
         };
         self.add(skipped);
@@ -96,8 +97,8 @@ impl Execution {
             system: false,
             wait_until: None,
             is_ahead: false,
+            is_passed_over: false,
             is_reset: false,
-            is_left: false,
             child: None,
             children: 0,
         }
@@ -170,7 +171,9 @@ impl Execution {
 
     pub(super) fn attach(&mut self, id: TaskId, run: ExecutionId, edge: u32, is_observed: bool) {
         self.alter(id, |task| {
-            task.child = Some(Child { run, epoch: 0, is_observed });
+            // A task that watches the same run once more is told so by its epoch.
+            let epoch = if is_observed { edge } else { 0 };
+            task.child = Some(Child { run, epoch, is_observed });
             task.children = edge + 1;
             task.output = naming(run);
         });
@@ -206,12 +209,18 @@ impl Execution {
         self.open_again(id);
     }
 
+    /// It waits for its child once more, and its clocks begin anew.
     pub(super) fn reopen(&mut self, id: TaskId, epoch: u32, at: Timestamp) {
         self.alter(id, |task| {
             task.status = TaskStatus::InProgress;
             task.reason = None;
             task.ended_at = Timestamp::NOT_YET;
+            task.started_at = at;
+            task.first_scheduled_at = at;
             task.updated_at = at;
+            task.alerted_run = false;
+            task.alerted_total = false;
+            task.is_passed_over = false;
             if let Some(child) = &mut task.child {
                 child.epoch = epoch;
                 task.output = naming(child.run);
@@ -289,7 +298,8 @@ impl Task {
             status: if self.system { TaskStatus::InProgress } else { TaskStatus::Scheduled },
             started_at: if self.system { at } else { Timestamp::NOT_YET },
             is_reset: true,
-            is_left: false,
+            is_ahead: false,
+            is_passed_over: false,
             input,
             output: Payload::empty(),
             reason: None,

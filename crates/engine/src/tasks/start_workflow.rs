@@ -49,7 +49,7 @@ impl Turn<'_> {
             }
         };
         let record = RecordKey::start(&request.name, &key);
-        let run = ExecutionId::of_start(id);
+        let run = ExecutionId::of_start(id, self.seq());
         match judge(self.claim(&record)?, strategy) {
             Standing::Create => {}
             Standing::Existing(found) => return Ok(Ok(found)),

@@ -92,6 +92,7 @@ impl Turn<'_> {
         if self.execution().run().depth >= DEPTH_MAX {
             return Ok(Err(format!("workflows are nested {DEPTH_MAX} deep; no child was started")));
         }
+        let mut taken = None;
         if let Some((key, strategy)) = wanted.key() {
             let strategy = match strategy.parse::<IdempotencyStrategy>() {
                 Ok(strategy) => strategy,
@@ -99,9 +100,7 @@ impl Turn<'_> {
             };
             let record = RecordKey::start(&name, key);
             match judge(self.claim(&record)?, strategy) {
-                Standing::Create => {
-                    self.take_key(record, ExecutionId::of_child(id, task.children));
-                }
+                Standing::Create => taken = Some(record),
                 Standing::Existing(found) => {
                     self.watch_run(id, task.children, found);
                     return Ok(Ok(()));
@@ -115,6 +114,9 @@ impl Turn<'_> {
             let version = version.map_or("null".to_owned(), |version| version.to_string());
             return Ok(Err(format!("No such workflow defined. name={name}, version={version}")));
         };
+        if let Some(key) = taken {
+            self.take_key(key, ExecutionId::of_child(id, task.children));
+        }
         self.create_child(id, task.children, &wanted, registered.definition);
         Ok(Ok(()))
     }
@@ -148,7 +150,7 @@ impl Turn<'_> {
     fn watch_run(&mut self, task: TaskId, edge: u32, child: ExecutionId) {
         let from = self.execution().id();
         self.emit(Change::ChildAttached { task, child, edge, observed: true });
-        let message = Message::Watch { from, task, epoch: 0 };
+        let message = Message::Watch { from, task, epoch: edge };
         self.emit(Change::Sent { to: child, message });
     }
 }
