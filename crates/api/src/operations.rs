@@ -13,12 +13,13 @@ use semel_engine::{Event, Pinned, Rejection, Rerun, Slot};
 use semel_model::{Payload, lenient};
 use semel_runtime::{Class, EventWork, Failure, Removal, Work};
 use serde::Deserialize;
+use serde_json::Map;
 
 use crate::answer::{Answered, empty, json, nothing, text};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::params::{Params, Path};
-use crate::request::{Body, bounded, plain};
+use crate::request::{Body, bounded, plain, readable};
 use crate::view;
 use crate::workflow::{ANONYMOUS, execution_id, request_id, snapshot};
 
@@ -59,7 +60,10 @@ pub(crate) async fn operate(
     operation: impl Into<Operation>,
 ) -> Result<(), ApiError> {
     let Operation { event, payloads, definition } = operation.into();
-    payloads.iter().try_for_each(|payload| bounded("what the request brings", payload))?;
+    for payload in &payloads {
+        bounded("what the request brings", payload)?;
+        readable("what the request brings", payload)?;
+    }
     let work = EventWork {
         execution: execution_id(id)?,
         event,
@@ -259,8 +263,10 @@ async fn jump(
         Some(_) | None => reference,
     };
     let mut payloads = Vec::new();
-    let given = if body.is_blank() { None } else { Some(body.payload()?) };
-    let input = slot(&mut payloads, given);
+    // Some clients send an empty object when they mean nothing.
+    let given = body.payload()?;
+    let is_empty = given.value().as_object().is_some_and(Map::is_empty);
+    let input = slot(&mut payloads, (!is_empty).then_some(given));
     let event = Event::Jumped { reference, input };
     operate(&app, &id, &headers, Operation { event, payloads, definition: None }).await?;
     Ok(empty())

@@ -125,6 +125,14 @@ fn check_depth(bytes: &[u8]) -> Result<(), ApiError> {
     Ok(())
 }
 
+/// An object that can be read in full: no number beyond all limits, no half of a character.
+pub(crate) fn readable(name: &str, payload: &Payload) -> Result<(), ApiError> {
+    if !payload.is_object() || payload.value().is_object() {
+        return Ok(());
+    }
+    Err(ApiError::Malformed(format!("{name} has a number or text that cannot be held")))
+}
+
 /// Data a run or a task will carry.
 pub(crate) fn bounded(name: &str, payload: &Payload) -> Result<(), ApiError> {
     let bytes = payload.len();

@@ -131,8 +131,7 @@ fn start_work(
         task_to_domain: request.task_to_domain.unwrap_or_default(),
         idempotency_key: key.as_ref().map(|key| key.key.clone()),
         created_by: request.created_by,
-        parent: None,
-        depth: 0,
+        ..Start::default()
     };
     Ok(StartWork {
         id: ExecutionId::draw(),

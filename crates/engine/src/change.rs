@@ -46,6 +46,9 @@ pub enum Change {
         /// Run by the engine: in progress at once, and never offered to workers.
         #[serde(default, skip_serializing_if = "is_false")]
         system: bool,
+        /// It begins in a commit of its own.
+        #[serde(default, skip_serializing_if = "is_false")]
+        later: bool,
         /// Asked for by a person: clocks and reasons of earlier attempts do not count.
         #[serde(default, skip_serializing_if = "is_false")]
         by_hand: bool,

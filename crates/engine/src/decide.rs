@@ -113,6 +113,7 @@ impl Turn<'_> {
         if self.execution().status().is_some() {
             return Ok(()); // Begun already: the first start stands.
         }
+        self.newborn = start.born;
         let input = self.with_defaults(start.input)?;
         self.emit(Change::Started {
             input,

@@ -122,6 +122,8 @@ impl Delivery {
             hand_out: HandOut {
                 armed: !execution.is_paused(),
                 poll_until: poll_until(task),
+                // The next is above whatever was handed out under this id before.
+                fence: task.fence.filter(|_| task.is_reset).unwrap_or(0),
                 ..HandOut::default()
             },
         }

@@ -160,9 +160,16 @@ pub struct Start {
     /// The task that waits for this run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<Parent>,
+    /// Begun by another run, in its commit.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub born: bool,
     /// How many runs, one inside or after the other, led to this one.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub depth: u32,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 fn is_zero(depth: &u32) -> bool {

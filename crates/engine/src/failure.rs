@@ -90,6 +90,7 @@ impl Turn<'_> {
             input,
             correlation_id: execution.correlation_id().map(str::to_owned),
             task_to_domain: execution.task_to_domain().clone(),
+            born: true,
             depth: execution.run().depth + FAILURE_DEPTH,
             ..Start::default()
         };

@@ -13,6 +13,7 @@ use crate::event::{Rerun, Slot};
 use crate::execution::Task;
 use crate::kinds::Kind;
 use crate::message::Message;
+use crate::pin::Step;
 use crate::schedule::By;
 use crate::turn::Turn;
 
@@ -77,6 +78,11 @@ impl Turn<'_> {
         let mut done: Vec<_> = self.execution().latest_attempts().filter(ended).cloned().collect();
         done.sort_by_key(|task| task.seq);
         let is_waiting = self.execution().open_tasks().next().is_some();
+        // Of several that are done in a row, only the last leads on.
+        let definition = self.execution().definition();
+        let is_done =
+            |step: &Step| self.execution().latest(step.reference()).is_some_and(|it| ended(&it));
+        done.retain(|task| !definition.after(&task.reference).is_some_and(is_done));
         done.retain(|task| !(is_waiting && self.leads_to_terminate(task)));
         done.iter().for_each(|task| self.after_close(task.id));
     }
@@ -135,7 +141,11 @@ impl Turn<'_> {
                     let run = self.execution().id();
                     Rejection::Invalid(format!("reRunFromTaskId: {id} is no task of {run}"))
                 };
-                Some(self.task(id).ok_or_else(missing)?)
+                let target = self.task(id).ok_or_else(missing)?;
+                if self.execution().definition().find(&target.reference).is_none() {
+                    return Err(self.wrong_state("rerun from a step its definition has no more"));
+                }
+                Some(target)
             }
             None => None,
         };
@@ -161,7 +171,10 @@ impl Turn<'_> {
         self.emit(revived);
         let mut others = self.unsuccessful();
         others.retain(|other| other.id != target.id);
-        let input = rerun.task_input.unwrap_or_else(|| self.input_again(&target));
+        let input = match rerun.task_input {
+            Some(input) => self.given(&target.step, target.id, input),
+            None => self.input_again(&target),
+        };
         self.do_again(&target, target.attempt, input)?;
         for other in others {
             let input = self.input_again(&other);

@@ -12,6 +12,9 @@ use crate::pin::Step;
 use crate::question::{ASK_RETRY_MS, Answer, Question};
 use crate::turn::{Closing, PAYLOAD_BYTES_MAX, Turn};
 
+/// Runs that START_WORKFLOW tasks begin in one turn; each has a key that must be held.
+const STARTS_MAX: usize = 8;
+
 /// Who wants a task to be scheduled.
 #[derive(Clone, Copy)]
 pub(crate) enum By {
@@ -57,10 +60,11 @@ impl Turn<'_> {
         ready_at: Timestamp,
         by: By,
     ) -> Result<(), Stop> {
+        let later = self.must_wait(step);
         let attempt = replaces.map_or(0, |failed| failed.attempt + 1);
         let task = self.task_id(step.reference(), attempt);
         let input = match by {
-            By::Hand(Some(input)) => input,
+            By::Hand(Some(input)) => self.given(step, task, input),
             By::Hand(None) | By::Itself => {
                 let input = self.input_of(step, task, replaces.map(|task| &task.input));
                 self.store(input)
@@ -88,6 +92,7 @@ impl Turn<'_> {
             replaces: replaces.map(|task| task.id),
             system,
             by_hand: matches!(by, By::Hand(_)),
+            later,
         });
         if !is_small {
             let why = format!("input of {bytes} bytes is over the limit of {PAYLOAD_BYTES_MAX}");
@@ -98,10 +103,26 @@ impl Turn<'_> {
             let task_type = step.task_type().to_owned();
             self.ask(task, Question::ActiveDomains { task_type, domains });
         }
-        if ready_at > self.now() {
+        if later || ready_at > self.now() {
             return Ok(()); // A system task begins when its delay is over.
         }
         self.begin_system(step.kind(), task)
+    }
+
+    /// One commit creates a bounded number of runs: what a newborn run would create, and what is
+    /// beyond the limit, waits for a commit of its own.
+    pub(crate) fn must_wait(&self, step: &Step) -> bool {
+        match step.kind() {
+            Kind::SubWorkflow => self.newborn,
+            Kind::StartWorkflow => self.newborn || self.starts >= STARTS_MAX,
+            Kind::Worker
+            | Kind::Noop
+            | Kind::SetVariable
+            | Kind::Terminate
+            | Kind::Wait
+            | Kind::Human
+            | Kind::Event => false,
+        }
     }
 
     fn fail_at_once(&mut self, task: TaskId, reason: String) {
@@ -109,6 +130,17 @@ impl Turn<'_> {
         let closing = Closing::new(status, Some(reason), HandOutFacts::default());
         self.emit_closed(task, closing);
         self.after_close(task);
+    }
+
+    /// What a person gives to a SUB_WORKFLOW step is meant for the child, unless it says which one.
+    pub(crate) fn given(&mut self, step: &Step, task: TaskId, input: Slot) -> Slot {
+        let is_whole = self.payload(input).value().get("subWorkflowName").is_some();
+        if step.kind() != Kind::SubWorkflow || is_whole {
+            return input;
+        }
+        let given = self.payload(input).clone();
+        let input = self.child_input_with(step, task, &given);
+        self.store(input)
     }
 
     /// What a task at this step is given.

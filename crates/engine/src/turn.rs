@@ -41,6 +41,10 @@ pub(crate) struct Turn<'a> {
     offered: BTreeSet<TaskId>,
     /// Start keys taken by this very turn.
     claimed: BTreeMap<RecordKey, ExecutionId>,
+    /// The run begins in another run's commit.
+    pub(crate) newborn: bool,
+    /// How many START_WORKFLOW tasks this turn has begun.
+    pub(crate) starts: usize,
     /// The status the run is about to end with, while its output is computed.
     pub(crate) ending: Option<WorkflowStatus>,
     /// What the expressions of this turn have looked into, and may still.
@@ -90,6 +94,8 @@ impl<'a> Turn<'a> {
             closed: VecDeque::new(),
             offered: BTreeSet::new(),
             claimed: BTreeMap::new(),
+            newborn: false,
+            starts: 0,
             ending: None,
             reading: Reading::default(),
         }

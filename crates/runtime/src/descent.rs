@@ -24,7 +24,9 @@ impl World {
         let mut at = None;
         loop {
             let execution = &found.execution;
-            let is_failed = |task: &&Arc<Task>| !task.replaced && !task.status.is_successful();
+            let is_failed = |task: &&Arc<Task>| {
+                !task.replaced && !task.is_passed_over && !task.status.is_successful()
+            };
             let Some(failed) = execution.tasks().find(is_failed) else { return Ok(at) };
             at = Some(execution.id());
             let below = failed.child.filter(|child| !child.is_observed);

@@ -8,8 +8,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use semel_engine::{
-    Address, Brought, Change, Decision, Event, Execution, Facts, Letter, MessageKey, MessageRow,
-    Pinned, Record, RecordKey, Registered, Rows, Start, Stop, decide,
+    Address, Brought, Change, Claim, Decision, Event, Execution, Facts, Letter, MessageKey,
+    MessageRow, Pinned, Record, RecordKey, Registered, Rows, Start, Stop, decide,
 };
 use semel_model::{Digest, ExecutionId, Payload};
 use semel_store::Row;
@@ -27,6 +27,8 @@ pub(crate) struct Draft {
     pub(crate) pinned: BTreeMap<Digest, Arc<Pinned>>,
     pub(crate) messages: BTreeMap<MessageKey, MessageRow>,
     births: VecDeque<Birth>,
+    /// Start keys of runs that are still to be born.
+    claims: BTreeMap<RecordKey, ExecutionId>,
 }
 
 /// A run that begins by the doing of another.
@@ -70,15 +72,17 @@ impl Round {
             ..Facts::default()
         };
         self.sabotage.forge(hearing.event, &mut facts);
-        let (after, decision) = self.decide(world, before, hearing, &mut facts)?;
+        let (after, decision) = self.decide(world, draft, before, hearing, &mut facts)?;
         if decision.changes.is_empty() {
             return Ok(false);
         }
         let mut layer = Layer::new(after, hearing.principal, hearing.event_id);
         layer.rows = rows;
         draft.follow(&layer.execution, &decision, hearing.event_id);
+        draft.claim_keys(world)?;
+        let revived = decision.changes.iter().any(|it| matches!(it, Change::Revived { .. }));
         layer.write(hearing.event.clone(), decision, hearing.actor);
-        self.note_life(before, &mut layer)?;
+        self.note_life(draft, before, revived, &mut layer)?;
         if let Some(definition) = hearing.definition {
             draft.pinned.insert(definition.digest(), Arc::clone(definition));
         }
@@ -90,6 +94,7 @@ impl Round {
     fn decide(
         &self,
         world: &World,
+        draft: &Draft,
         before: &Execution,
         hearing: &Hearing<'_>,
         facts: &mut Facts,
@@ -103,7 +108,7 @@ impl Round {
                 Ok(Err(Stop::Rejected(rejection))) => {
                     return Err(Outcome::Answer(Err(rejection.into())));
                 }
-                Ok(Err(Stop::Miss(rows))) => self.look_up(world, rows, facts)?,
+                Ok(Err(Stop::Miss(rows))) => self.look_up(world, draft, rows, facts)?,
                 Err(panic) => {
                     let text = panic.downcast_ref::<String>().cloned();
                     let text =
@@ -118,7 +123,13 @@ impl Round {
     }
 
     /// Adds to the facts what the engine missed, if this round can know it.
-    fn look_up(&self, world: &World, rows: Rows, facts: &mut Facts) -> Result<(), Outcome> {
+    fn look_up(
+        &self,
+        world: &World,
+        draft: &Draft,
+        rows: Rows,
+        facts: &mut Facts,
+    ) -> Result<(), Outcome> {
         match rows {
             Rows::Deliveries => Err(Outcome::Again(Want::Deliveries)),
             Rows::Definition(name, version) => {
@@ -137,7 +148,11 @@ impl Round {
                 Ok(())
             }
             Rows::Record(key) => {
-                let claim = self.held_record(&key)?.map(Record::claim);
+                let claimed = draft.claims.get(&key).map(|run| Claim { run: *run, live: true });
+                let claim = match claimed {
+                    Some(claim) => Some(claim),
+                    None => self.record_in(draft, &key)?.map(Record::claim),
+                };
                 facts.records.entry(key.scope).or_default().insert(key.key, claim);
                 Ok(())
             }
@@ -152,24 +167,44 @@ impl Round {
         self.record(key).ok_or_else(|| Outcome::Again(Want::Record(key.clone())))
     }
 
+    /// The record as this draft has it: of two runs it creates, the second sees the first.
+    fn record_in<'a>(
+        &'a self,
+        draft: &'a Draft,
+        key: &RecordKey,
+    ) -> Result<Option<&'a Record>, Outcome> {
+        let drafted = draft.layers.iter().rev().find_map(|layer| layer.records.get(key));
+        match drafted {
+            Some(record) => Ok(record.as_ref()),
+            None => self.held_record(key),
+        }
+    }
+
     /// A keyed run that begins, ends or lives again says so in its record. It may not live again
     /// while a newer run under its key does.
-    fn note_life(&self, before: &Execution, layer: &mut Layer) -> Result<(), Outcome> {
+    fn note_life(
+        &self,
+        draft: &Draft,
+        before: &Execution,
+        revived: bool,
+        layer: &mut Layer,
+    ) -> Result<(), Outcome> {
         let after = &layer.execution;
         let begins = before.status().is_none();
-        let turns = begins || before.is_live() != after.is_live();
+        let turns = begins || revived || before.is_live() != after.is_live();
         let Some(key) = after.idempotency_key().filter(|_| turns) else { return Ok(()) };
         let key = RecordKey::start(&after.definition().definition().name, key);
-        let held = self.held_record(&key)?;
+        let held = self.record_in(draft, &key)?;
         let own = held.filter(|record| record.run == after.id());
-        if after.is_live()
+        let lives = begins || revived || after.is_live();
+        if lives
             && own.is_none()
             && let Some(other) = held.filter(|record| record.live)
         {
             let existing = other.run;
             return Err(Outcome::Answer(Err(Failure::Conflict { existing, key })));
         }
-        if begins || after.is_live() || own.is_some() {
+        if lives || own.is_some() {
             let record = Record {
                 run: after.id(),
                 live: after.is_live(),
@@ -219,6 +254,18 @@ impl Round {
 }
 
 impl Draft {
+    /// Whoever is decided later in this draft sees these keys taken, before their runs are born.
+    fn claim_keys(&mut self, world: &World) -> Result<(), Outcome> {
+        for birth in &self.births {
+            let Some(key) = birth.start.idempotency_key.as_deref() else { continue };
+            let definition = world.definitions.pinned(birth.start.definition);
+            let definition = definition.map_err(|failure| Outcome::Answer(Err(failure)))?;
+            let key = RecordKey::start(&definition.definition().name, key);
+            self.claims.entry(key).or_insert(birth.run);
+        }
+        Ok(())
+    }
+
     /// Notes the runs a decision creates and the messages it sends.
     fn follow(&mut self, execution: &Execution, decision: &Decision, event_id: &str) {
         let (from, seq) = (execution.id(), execution.link().seq + 1);

@@ -109,18 +109,17 @@ impl Runtime {
         id: ExecutionId,
         task: impl Fn(&Execution) -> Option<Arc<Task>>,
     ) -> Result<Mask, Failure> {
-        let known =
-            self.world().cached(id).and_then(|execution| Some((task(&execution)?, execution)));
-        let (task, execution) = match known {
+        let known = self.world().cached(id).and_then(|execution| task(&execution));
+        let task = match known {
             Some(known) => known,
             None => {
                 let loaded = self.blocking(move |world| world.prefetch(id)).await?;
                 let Some(execution) = loaded else { return Ok(Mask::default()) };
                 let Some(task) = task(&execution) else { return Ok(Mask::default()) };
-                (task, execution)
+                task
             }
         };
-        let names = execution.definition().step(&task.reference).policy().runtime_metadata();
+        let names = task.step.policy().runtime_metadata();
         if names.is_empty() && !mentions_secrets(&task.input) {
             return Ok(Mask::default());
         }

@@ -278,10 +278,12 @@ impl Lane {
         let items = prepared.replies.into_iter().map(|(item, _)| item);
         let items: Vec<_> =
             items.chain(prepared.parked.into_iter().map(|(item, _)| item)).collect();
-        if let (StoreError::Corrupt(why), [Item { work: Work::Event(work), .. }]) = (error, &*items)
-        {
-            let (id, reason) = (work.execution, why.clone());
-            self.again.push_back(Item::unasked(Work::Park(id, reason)));
+        let culprit = match &*items {
+            [item] => execution_of(&item.work),
+            _ => None,
+        };
+        if let (StoreError::Corrupt(why), Some(id)) = (error, culprit) {
+            self.again.push_back(Item::unasked(Work::Park(id, why.clone())));
         }
         self.refuse(items, error);
         Stepped { items: 1, prefetch: prepared.prefetch }

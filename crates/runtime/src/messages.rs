@@ -71,9 +71,10 @@ impl Round {
             Err(Outcome::Answer(Err(Failure::Fault(fault)))) => {
                 self.park(to, &format!("{fault}; at {event:?}"))
             }
-            Err(Outcome::Answer(Err(failure))) => {
-                self.answer_for(row.key, to, &letter.message, &failure.to_string())
-            }
+            Err(Outcome::Answer(Err(
+                failure @ (Failure::Rejected(_) | Failure::Conflict { .. }),
+            ))) => self.answer_for(row.key, to, &letter.message, &failure.to_string()),
+            // Something could not be read: the row stays, and will be offered again.
             Err(outcome) => outcome,
         }
     }

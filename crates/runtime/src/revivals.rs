@@ -43,7 +43,14 @@ impl Round {
                 Err(Outcome::Answer(Err(Failure::NoExecution(_)))) => break,
                 Err(outcome) => return Err(outcome),
             };
-            let Some(task) = found.task(parent.task).filter(|task| !task.replaced) else { break };
+            let Some(task) =
+                found.task(parent.task).filter(|task| !task.replaced && !task.is_passed_over)
+            else {
+                break;
+            };
+            if found.definition().find(&task.reference).is_none() {
+                break; // An upgrade has left that step out.
+            }
             let given_up = task.status.is_terminal() && task.step.task().optional;
             let is_own = |edge: &Child| edge.run == child.id() && !edge.is_observed;
             let edge = task.child.filter(|edge| is_own(edge) && !given_up);

@@ -95,7 +95,11 @@ impl World {
 
     fn touch_event(&self, item: &Item, work: &EventWork, touches: &mut Touches) {
         let id = work.execution;
-        let Some(execution) = self.cached(id) else { return };
+        let Some(execution) = self.cached(id) else {
+            // It may be in memory by the time it is decided.
+            touches.all_deliveries.insert(id);
+            return;
+        };
         if work.event.may_revive() {
             self.touch_ancestors(&execution, touches);
         }

@@ -1,5 +1,6 @@
 //! # Apply, task by task
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use imbl::{OrdMap, OrdSet, Vector};
@@ -23,13 +24,14 @@ impl Execution {
             replaces,
             system,
             by_hand,
+            later,
         } = change
         else {
             return;
         };
         let replaced = replaces.map(|id| Arc::clone(self.expect_task(id)));
         let before = replaced.as_ref().filter(|_| !by_hand);
-        let begins = *system && *ready_at <= page.at;
+        let begins = *system && *ready_at <= page.at && !later;
         let added = Task {
             attempt: *attempt,
             status: if begins { TaskStatus::InProgress } else { TaskStatus::Scheduled },
@@ -242,10 +244,14 @@ impl Execution {
             Removed::After(task) => self.expect_task(*task).seq,
             Removed::All | Removed::Steps(_) => 0,
         };
+        let steps: BTreeSet<&str> = match which {
+            Removed::Steps(steps) => steps.iter().map(String::as_str).collect(),
+            Removed::All | Removed::After(_) => BTreeSet::new(),
+        };
         let stays = |task: &Task| match which {
             Removed::All => false,
             Removed::After(_) => task.seq <= after || task.is_ahead,
-            Removed::Steps(steps) => !steps.iter().any(|step| **step == *task.reference),
+            Removed::Steps(_) => !steps.contains(&*task.reference),
         };
         let unconsumed: Vec<TaskId> = self.unconsumed().iter().map(|task| task.id).collect();
         let tasks: Vec<Arc<Task>> = self.tasks.iter().filter(|task| stays(task)).cloned().collect();
@@ -312,7 +318,6 @@ impl Task {
             callback_after_seconds: 0,
             worker: None,
             polls: 0,
-            fence: None,
             accepted: None,
             question: None,
             alerted_poll: false,

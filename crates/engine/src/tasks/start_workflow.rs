@@ -16,8 +16,12 @@ use crate::record::RecordKey;
 use crate::start_key::{Standing, judge};
 use crate::turn::Turn;
 
+/// A run this old has done something of its own.
+const LIVED_MS: i64 = 1_000;
+
 impl Turn<'_> {
     pub(crate) fn begin_start(&mut self, id: TaskId) -> Result<(), Stop> {
+        self.starts += 1;
         match self.start_run(id)? {
             Ok(run) => {
                 let output = Payload::from_value(&json!({"workflowId": run.to_string()}));
@@ -37,9 +41,9 @@ impl Turn<'_> {
             Ok(request) => request,
             Err(why) => return Ok(Err(why)),
         };
-        if self.execution().run().depth >= DEPTH_MAX {
-            return Ok(Err(format!("{DEPTH_MAX} runs have led to this one; no more is started")));
-        }
+        let Some(depth) = self.depth_of_successor() else {
+            return Ok(Err(format!("{DEPTH_MAX} runs began each other at once; no more is begun")));
+        };
         let given = request.idempotency_key.clone().filter(|key| !key.trim().is_empty());
         let (key, strategy) = match given {
             Some(key) => (key, request.idempotency_strategy.unwrap_or(IdempotencyStrategy::Fail)),
@@ -74,11 +78,26 @@ impl Turn<'_> {
             idempotency_key: Some(key),
             created_by: request.created_by,
             parent: None,
-            depth: execution.run().depth + 1,
+            born: true,
+            depth,
             input: self.store(request.input),
         };
         self.emit(Change::RunCreated { run, start: Box::new(start) });
         Ok(Ok(run))
+    }
+}
+
+impl Turn<'_> {
+    /// A run that has lived for a while may begin its successor, and that one its own, for ever.
+    /// Runs that do so at once are a definition that calls itself.
+    fn depth_of_successor(&self) -> Option<u32> {
+        let age_ms = self.now().since_ms(self.execution().started_at());
+        let depth = self.execution().run().depth;
+        match age_ms {
+            LIVED_MS.. => Some(0),
+            _ if depth < DEPTH_MAX => Some(depth + 1),
+            _ => None,
+        }
     }
 }
 

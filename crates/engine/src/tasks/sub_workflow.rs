@@ -42,6 +42,16 @@ struct Wanted {
 
 impl Turn<'_> {
     pub(crate) fn child_input(&mut self, step: &Step, task: TaskId) -> Payload {
+        let given = self.resolve_parameters(step, task);
+        self.child_input_with(step, task, &given)
+    }
+
+    pub(crate) fn child_input_with(
+        &mut self,
+        step: &Step,
+        task: TaskId,
+        given: &Payload,
+    ) -> Payload {
         let parameters = step.task().sub_workflow_param.clone().unwrap_or_default();
         let mut fields = Map::new();
         let name = parameters.name.clone().unwrap_or_else(|| step.task().name.clone());
@@ -60,7 +70,6 @@ impl Turn<'_> {
                 fields.insert(key.to_owned(), value);
             }
         }
-        let given = self.resolve_parameters(step, task);
         let head = serde_json::to_string(&fields).expect("plain data");
         let separator = if fields.is_empty() { "" } else { "," };
         let head = head.strip_suffix('}').unwrap_or(&head);
@@ -139,6 +148,7 @@ impl Turn<'_> {
             idempotency_key: wanted.key().map(|(key, _)| key.to_owned()),
             created_by: None,
             parent: Some(Parent { execution: execution.id(), task: id }),
+            born: true,
             depth: execution.run().depth + 1,
             input: self.store(wanted.workflow_input.clone()),
         };

@@ -175,6 +175,7 @@ fn a_terminated_parent_takes_its_children_with_it_to_the_last() {
     let mut family = Family::of(&[named("child", &[once("x")]), middle, parent]);
     let parent = family.start("parent", json!({}));
     let middle = family.child(parent, "m");
+    family.tick(1);
     let child = family.child(middle, "s");
     let event = Event::Terminated { reason: Some("enough".to_owned()), compensate: false };
     family.tell(parent, event, &[]).unwrap();

@@ -45,6 +45,7 @@ fn a_retried_child_takes_its_ancestors_with_it() {
     let mut family = Family::of(&[named("child", &[once("x")]), middle, top]);
     let top = family.start("top", json!({}));
     let middle = family.child(top, "m");
+    family.tick(0);
     let child = family.child(middle, "s");
     family.fail(child, "x", "no");
     family.deliver_all();

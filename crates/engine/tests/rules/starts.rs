@@ -239,13 +239,37 @@ fn runs_nested_too_deep_begin_no_more_of_them() {
     let again = with(sub("s", "deep"), json!({"subWorkflowParam": {"name": "deep", "version": 1}}));
     let mut family = Family::of(&[named("deep", &[again])]);
     let id = family.start("deep", json!({}));
+    assert_eq!(family.members.len(), 2, "what a newborn run creates waits for its own commit");
+    (0..101).for_each(|_| family.tick(1));
     assert_eq!(family.members.len(), 101);
     family.deliver_all();
     assert_eq!(family.execution(id).status(), Some(WorkflowStatus::Failed));
+}
+
+#[test]
+fn runs_that_begin_their_successors_may_do_so_for_ever() {
+    let wait = json!({"name": "w", "taskReferenceName": "w", "type": "WAIT",
+        "inputParameters": {"duration": "2s"}});
     let again = go("g", json!({"name": "loop"}));
-    let mut family = Family::of(&[named("loop", &[again])]);
-    family.start("loop", json!({}));
-    assert_eq!(family.members.len(), 101);
+    let mut patient = Family::of(&[named("loop", &[wait, again.clone()])]);
+    patient.start("loop", json!({}));
+    (0..120).for_each(|_| patient.tick(2));
+    assert_eq!(patient.members.len(), 121);
+    let mut hasty = Family::of(&[named("loop", &[again])]);
+    hasty.start("loop", json!({}));
+    (0..3).for_each(|_| hasty.tick(0));
+    assert_eq!(hasty.members.len(), 101, "those that do so at once are cut off");
+}
+
+#[test]
+fn one_turn_begins_a_bounded_number_of_runs_and_the_rest_follows() {
+    let steps: Vec<_> = (0..20).map(|n| go(&format!("g{n}"), json!({"name": "other"}))).collect();
+    let mut family = family(&steps);
+    let id = family.start("flow", json!({}));
+    assert!(family.execution(id).is_live(), "{:?}", family.run(id).story());
+    (0..3).for_each(|_| family.tick(1));
+    assert_eq!(family.execution(id).status(), Some(WorkflowStatus::Completed));
+    assert_eq!(family.members.len(), 21);
 }
 
 struct Latest(i32);
