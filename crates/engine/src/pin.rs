@@ -190,8 +190,9 @@ impl Step {
         self.policy().timeout_policy
     }
 
+    /// None for what others complete: an EVENT that is not over at once waits for somebody.
     pub fn response_timeout_seconds(&self) -> i64 {
-        if self.task().async_complete || self.kind() == Kind::SubWorkflow {
+        if self.task().async_complete || matches!(self.kind(), Kind::SubWorkflow | Kind::Event) {
             0
         } else {
             self.policy().response_timeout_seconds

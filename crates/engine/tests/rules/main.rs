@@ -36,3 +36,4 @@ mod starts;
 mod steering;
 mod timeout_order;
 mod timeouts;
+mod waits;
