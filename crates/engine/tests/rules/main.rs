@@ -36,4 +36,5 @@ mod starts;
 mod steering;
 mod timeout_order;
 mod timeouts;
+mod views;
 mod waits;
