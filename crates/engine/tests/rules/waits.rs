@@ -154,3 +154,12 @@ fn an_event_that_waits_for_somebody_has_no_response_timeout_however_it_says_so()
         run.reads(&["TIMED_OUT", "w 0 TIMED_OUT"]);
     }
 }
+
+#[test]
+fn a_human_task_that_others_complete_has_no_response_timeout() {
+    let silent = json!({"responseTimeoutSeconds": 10});
+    let elsewhere = with(under("HUMAN", json!({}), silent), json!({"asyncComplete": true}));
+    let mut run = Bench::start(flow(&[elsewhere]), json!({}));
+    run.tick(10);
+    run.reads(&["RUNNING", "w 0 IN_PROGRESS"]);
+}
