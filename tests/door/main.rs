@@ -15,6 +15,7 @@ mod house;
 mod keys;
 mod limits;
 mod manners;
+mod operations;
 mod raw;
 mod routes;
 mod secrets;

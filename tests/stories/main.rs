@@ -59,6 +59,7 @@ stories! {
         a_child_needs_a_definition
         a_child_of_an_earlier_life_disturbs_nobody
         a_child_runs_inside_its_parent
+        a_child_that_ends_itself_ends_only_itself
         a_child_that_fails_fails_its_step
         a_child_that_is_terminated_terminates_its_parent
         a_child_that_takes_too_long_times_its_step_out
@@ -82,6 +83,7 @@ stories! {
         a_key_starts_one_run
         a_lease_outlives_a_server_that_is_away
         a_lease_that_is_extended_lasts
+        a_limit_that_is_changed_counts_at_once
         a_linear_retry_delay_grows_by_the_same_step
         a_paused_run_waits_longer
         a_permissive_step_fails_the_run_at_its_end
@@ -141,6 +143,7 @@ stories! {
         a_terminated_run_has_not_failed
         a_terminated_run_hears_nothing_more
         a_terminated_run_is_retried_where_it_was
+        a_type_of_ones_own_is_tried_once
         a_watched_run_that_is_removed_is_missed
         a_worker_asks_to_be_called_back
         a_worker_cancels_its_task
@@ -162,6 +165,7 @@ stories! {
         an_upgrade_while_paused_needs_a_place_too
         commands_that_do_not_fit_are_refused
         every_failure_has_its_failure_workflow
+        every_start_knows_its_own_task
         expressions_carry_data_from_step_to_step
         looking_at_a_run_changes_nothing
         no_retry_after_the_total_time_is_spent

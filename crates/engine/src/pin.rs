@@ -190,8 +190,11 @@ impl Step {
         self.policy().timeout_policy
     }
 
+    /// None for what others complete: an EVENT that is not over at once waits for somebody. A
+    /// worker may always die, whatever its step says.
     pub fn response_timeout_seconds(&self) -> i64 {
-        if self.task().async_complete || self.kind() == Kind::SubWorkflow {
+        let by_others = self.task().async_complete && self.kind().is_system();
+        if by_others || matches!(self.kind(), Kind::SubWorkflow | Kind::Event) {
             0
         } else {
             self.policy().response_timeout_seconds

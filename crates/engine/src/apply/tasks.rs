@@ -198,6 +198,10 @@ impl Execution {
                 task.ended_at = page.at; // A failure absorbed later ended when it failed.
             }
             task.learn(hand_out);
+            if task.polls > 0 {
+                task.updated_at = task.updated_at.max(task.started_at);
+                task.callback_after_seconds = 0; // Its delay was over when it was taken.
+            }
         });
         let seq = self.expect_task(*task).seq;
         self.open.remove(&seq);
