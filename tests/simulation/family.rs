@@ -287,10 +287,11 @@ impl Family {
             let Some(run) = self.read(id) else { continue };
             if let Some(parent) = run.parent().filter(|_| run.is_live()) {
                 let above = self.read(parent.execution).ok_or("the parent is gone")?;
-                let task = above.task(parent.task).ok_or("the parent's task is gone")?;
-                let waits = !task.status.is_terminal() && task.child.is_some_and(|c| c.run == id);
-                // A child retried by hand after its task got a newer attempt has nobody above.
-                if !waits && !task.replaced {
+                let waits = above.task(parent.task).is_some_and(|task| {
+                    !task.status.is_terminal() && task.child.is_some_and(|it| it.run == id)
+                });
+                // Revived by hand after its task was done with, it knows that it is alone.
+                if !waits && !run.is_alone() {
                     return Err(format!("child {id} is {:?} and nobody waits", run.status()));
                 }
             }

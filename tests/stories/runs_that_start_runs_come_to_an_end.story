@@ -9,4 +9,4 @@ show     first
 >   COMPLETED  pass  attempt 0  {"workflowId": "#"}
 show     last
 > FAILED  relay
->   FAILED  pass  attempt 0  because 100 runs have led to this one; no more is started
+>   FAILED  pass  attempt 0  because 100 runs began each other at once; no more is begun

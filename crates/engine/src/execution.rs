@@ -12,6 +12,7 @@ use semel_model::{Digest, ExecutionId, Payload, TaskId, TaskStatus, Timestamp, W
 
 use crate::entry::Link;
 use crate::event::Parent;
+use crate::message::EPOCH_ALONE;
 use crate::pin::{Pinned, Step};
 use crate::question::Question;
 
@@ -228,6 +229,11 @@ impl Execution {
     /// The task that waits for this run.
     pub fn parent(&self) -> Option<Parent> {
         self.run.parent
+    }
+
+    /// It was begun by a task that does not wait for it any more.
+    pub fn is_alone(&self) -> bool {
+        self.run.epoch == EPOCH_ALONE
     }
 
     pub fn started_at(&self) -> Timestamp {

@@ -356,5 +356,8 @@ impl Family {
 /// answer given twice is heard once.
 fn can_repeat(event: &Event, after: &Execution) -> bool {
     let asks = matches!(event, Event::Jumped { .. } | Event::Told(Message::Watch { .. }));
-    asks || (event.may_revive() && after.is_closed())
+    // What did not fit into one turn is still due.
+    let goes_on =
+        matches!(event, Event::Woke) && after.wake_at().is_some_and(|at| at <= after.last_at());
+    asks || goes_on || (event.may_revive() && after.is_closed())
 }
