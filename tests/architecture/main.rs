@@ -7,6 +7,7 @@ mod arrows;
 mod budget;
 mod leaks;
 mod names;
+mod proofs;
 mod source;
 mod tree;
 
@@ -46,6 +47,16 @@ fn every_module_is_named_after_a_concept() {
 #[test]
 fn no_file_names_the_machine_it_was_written_on() {
     expect_none(tree::files("").iter().flat_map(|file| leaks::objections(&file.path, &file.text)));
+}
+
+#[test]
+fn every_rule_has_proofs_that_exist() {
+    let files = tree::files("");
+    let rules =
+        files.iter().find(|file| file.path == "docs/rules.md").expect("the rules are there");
+    let known = proofs::known(&files);
+    assert!(known.contains("every_rule_has_proofs_that_exist"), "found no tests");
+    expect_none(proofs::objections(&rules.text, &known).into_iter());
 }
 
 fn rust_files() -> Vec<File> {

@@ -42,7 +42,14 @@ fn broken_workflows() -> Vec<(&'static str, Value)> {
         ("schemaVersion", with(fine(), "schemaVersion", json!(1))),
         ("schemaVersion", with(fine(), "schemaVersion", json!(null))),
         ("failureWorkflow", with(fine(), "failureWorkflow", json!("nul\0"))),
-        ("failureWorkflow", with(fine(), "failureWorkflow", json!("other"))),
+        ("tasks[0].sink", workflow(json!([step("EVENT", json!({"sink": "kafka:orders"}))]))),
+        (
+            "tasks[0].subWorkflowParam.workflowDefinition",
+            workflow(json!([step(
+                "SUB_WORKFLOW",
+                json!({"subWorkflowParam": {"name": "w", "workflowDefinition": fine()}})
+            )])),
+        ),
         ("tasks[0].name", simple(json!({"name": ""}))),
         ("tasks[0].name", simple(json!({"name": "nul\0"}))),
         ("tasks[0].taskReferenceName", simple(json!({"taskReferenceName": null}))),

@@ -117,7 +117,15 @@ fn survives(shape: Shape) {
                 Shape::Definition | Shape::Definitions | Shape::TaskDef | Shape::TaskDefs => {
                     Some(house.start(&name))
                 }
-                Shape::Input | Shape::Report | Shape::Nothing => None,
+                Shape::Input
+                | Shape::Report
+                | Shape::Tags
+                | Shape::Data
+                | Shape::Rerun
+                | Shape::Skip
+                | Shape::Upgrade
+                | Shape::Ids
+                | Shape::Nothing => None,
             };
             if let Some(id) = started {
                 use_it(&house, &name, &id);
@@ -154,4 +162,16 @@ fn every_field_of_a_task_definition_may_be_anything() {
 fn every_field_of_a_workflow_definition_may_be_anything() {
     survives(Shape::Definition);
     survives(Shape::Definitions);
+}
+
+#[test]
+fn what_operators_bring_may_be_anything() {
+    survives(Shape::Data);
+    survives(Shape::Upgrade);
+    survives(Shape::Ids);
+}
+
+#[test]
+fn every_field_of_a_tag_may_be_anything() {
+    survives(Shape::Tags);
 }

@@ -89,7 +89,10 @@ fn malformed_json_is_refused_by_every_route_that_reads_a_body() {
         for route in routes_with_a_body() {
             for body in malformed() {
                 let request = Request::new(route.method, subject.target(route)).body(body);
-                assert_eq!(house.refuses(&request).status, 400, "{request:?}");
+                let status = house.refuses(&request).status;
+                // These have no field that must be there: what is left to refuse is the moment.
+                let is_lenient = matches!(route.shape, Shape::Rerun | Shape::Skip);
+                assert!(status == 400 || (is_lenient && status == 409), "{status} {request:?}");
             }
         }
     });
@@ -100,7 +103,11 @@ fn a_body_of_the_wrong_kind_is_refused() {
     nothing_is_written("h_kind", |house, subject| {
         for route in routes_with_a_body() {
             let wrong: &[&str] = match route.shape {
-                Shape::Input => &["[]", "[{}]", "5", "\"text\"", "true"],
+                Shape::Input | Shape::Data | Shape::Rerun | Shape::Skip => {
+                    &["[]", "[{}]", "5", "\"text\"", "true"]
+                }
+                Shape::Ids => &["", "[]", "{}", "[5]", "[[]]", "[null]", "null", "5", "\"t\""],
+                Shape::Tags => &["", "{}", "[5]", "[[]]", "[{}]", "[null]", "null", "5", "\"t\""],
                 Shape::Definitions | Shape::TaskDefs => {
                     &["", "[]", "{}", "[5]", "[[]]", "[null]", "{\"a\":[]}", "null", "5", "\"t\""]
                 }
@@ -119,11 +126,11 @@ fn a_key_said_twice_is_refused_where_it_means_something() {
     nothing_is_written("h_twice", |house, subject| {
         for route in routes_with_a_body() {
             let sample = subject.sample(route.shape).to_string();
-            let at = sample.find('{').expect("every sample has an object");
+            let Some(at) = sample.find('{') else { continue };
             let Some(first) = sample[at + 1..].split(',').next() else { continue };
             let doubled = format!("{}{first},{}", &sample[..=at], &sample[at + 1..]);
             let request = Request::new(route.method, subject.target(route)).body(doubled);
-            if route.shape != Shape::Input {
+            if !matches!(route.shape, Shape::Input | Shape::Data) {
                 assert_eq!(house.refuses(&request).status, 400, "{request:?}");
             }
         }

@@ -4,8 +4,10 @@
 //! documented success or a 4xx that says what is wrong; never a 5xx, never a dropped connection.
 //! **May not:** use a client that is kinder than the wire.
 
+mod bulk;
 mod checklist;
 mod definitions;
+mod environment;
 mod fields;
 mod fuzz;
 mod hostile;
@@ -13,5 +15,7 @@ mod house;
 mod keys;
 mod limits;
 mod manners;
+mod operations;
 mod raw;
 mod routes;
+mod secrets;

@@ -18,6 +18,14 @@ pub(crate) enum Shape {
     TaskDef,
     TaskDefs,
     Report,
+    Tags,
+    /// Data for a run that is under way.
+    Data,
+    Rerun,
+    Skip,
+    Upgrade,
+    /// Ids of executions.
+    Ids,
 }
 
 pub(crate) struct Route {
@@ -54,6 +62,25 @@ pub(crate) const ROUTES: &[Route] = &[
     route("GET", "/api/workflow/{id}/status", Shape::Nothing),
     route("PUT", "/api/workflow/{id}/pause", Shape::Nothing),
     route("PUT", "/api/workflow/{id}/resume", Shape::Nothing),
+    route("POST", "/api/workflow/{id}/variables", Shape::Data),
+    route("PUT", "/api/workflow/decide/{id}", Shape::Nothing),
+    route("POST", "/api/workflow/{id}/resetcallbacks", Shape::Nothing),
+    route("PUT", "/api/workflow/{id}/skiptask/only", Shape::Skip),
+    route("POST", "/api/workflow/{id}/jump/only", Shape::Data),
+    route("POST", "/api/workflow/{id}/upgrade", Shape::Upgrade),
+    route("POST", "/api/workflow/{id}/retry", Shape::Nothing),
+    route("POST", "/api/workflow/{id}/restart", Shape::Nothing),
+    route("POST", "/api/workflow/{id}/rerun", Shape::Rerun),
+    route("DELETE", "/api/workflow/{id}/remove", Shape::Nothing),
+    route("DELETE", "/api/workflow/{id}/terminate-remove", Shape::Nothing),
+    route("PUT", "/api/workflow/bulk/pause", Shape::Ids),
+    route("PUT", "/api/workflow/bulk/resume", Shape::Ids),
+    route("POST", "/api/workflow/bulk/restart", Shape::Ids),
+    route("POST", "/api/workflow/bulk/retry", Shape::Ids),
+    route("POST", "/api/workflow/bulk/terminate", Shape::Ids),
+    route("DELETE", "/api/workflow/bulk/remove", Shape::Ids),
+    route("POST", "/api/workflow/bulk/delete", Shape::Ids),
+    route("DELETE", "/api/workflow/bulk/terminate-remove", Shape::Ids),
     route("GET", "/api/workflow/{id}/log", Shape::Nothing),
     route("POST", "/api/workflow/{id}/verify", Shape::Nothing),
     route("DELETE", "/api/workflow/{id}/parked", Shape::Nothing),
@@ -62,9 +89,30 @@ pub(crate) const ROUTES: &[Route] = &[
     route("POST", "/api/tasks", Shape::Report),
     route("POST", "/api/tasks/update-v2", Shape::Report),
     route("POST", "/api/tasks/{id}/only/{status}", Shape::Input),
+    route("GET", "/api/environment", Shape::Nothing),
+    route("GET", "/api/environment/{key}", Shape::Nothing),
+    route("PUT", "/api/environment/{key}", Shape::Nothing),
+    route("DELETE", "/api/environment/{key}", Shape::Nothing),
+    route("GET", "/api/environment/{key}/tags", Shape::Nothing),
+    route("PUT", "/api/environment/{key}/tags", Shape::Tags),
+    route("DELETE", "/api/environment/{key}/tags", Shape::Tags),
+    route("GET", "/api/secrets", Shape::Nothing),
+    route("POST", "/api/secrets", Shape::Nothing),
+    route("GET", "/api/secrets-v2", Shape::Nothing),
+    route("GET", "/api/secrets/v2", Shape::Nothing),
+    route("GET", "/api/secrets/clearLocalCache", Shape::Nothing),
+    route("GET", "/api/secrets/clearRedisCache", Shape::Nothing),
+    route("GET", "/api/secrets/{key}", Shape::Nothing),
+    route("PUT", "/api/secrets/{key}", Shape::Nothing),
+    route("DELETE", "/api/secrets/{key}", Shape::Nothing),
+    route("GET", "/api/secrets/{key}/exists", Shape::Nothing),
+    route("GET", "/api/secrets/{key}/tags", Shape::Nothing),
+    route("PUT", "/api/secrets/{key}/tags", Shape::Tags),
+    route("DELETE", "/api/secrets/{key}/tags", Shape::Tags),
 ];
 
-/// Something to talk about: a definition, a running execution, a task held by worker `w`.
+/// Something to talk about: a definition, a running execution, a task held by worker `w`, a secret
+/// and an environment value.
 pub(crate) struct Subject {
     name: String,
     workflow: String,
@@ -75,6 +123,10 @@ impl Subject {
     pub(crate) fn made(house: &House, name: &str) -> Self {
         house.define(name);
         let workflow = house.start(name);
+        for section in ["secrets", "environment"] {
+            let put = Request::new("PUT", format!("/api/{section}/{name}")).body("a value");
+            assert_eq!(house.send(&put).status, 200);
+        }
         Self { name: name.to_owned(), workflow, task: house.claim(name) }
     }
 
@@ -82,6 +134,7 @@ impl Subject {
         route
             .path
             .replace("{name}", &self.name)
+            .replace("{key}", &self.name)
             .replace("{version}", "1")
             .replace("{id}", &self.workflow)
             .replace("{status}", "COMPLETED")
@@ -106,6 +159,15 @@ impl Subject {
             Shape::TaskDef => self.task_definition(),
             Shape::TaskDefs => json!([self.task_definition()]),
             Shape::Report => self.report(),
+            Shape::Data => json!({"given": {"a": [1, 2.5, "x", null, true]}}),
+            Shape::Rerun => json!({"correlationId": "c", "taskInput": {"a": 1},
+                "reRunFromWorkflowId": self.workflow, "reRunFromTaskId": self.task["taskId"],
+                "workflowInput": {"given": 2}}),
+            Shape::Skip => json!({"taskInput": {"a": 1}, "taskOutput": {"b": 2}}),
+            Shape::Upgrade => json!({"name": self.name, "version": 1,
+                "workflowInput": {"given": 2}, "taskOutput": {"only": {"b": 2}}}),
+            Shape::Ids => json!([self.workflow]),
+            Shape::Tags => json!([{"key": "team", "type": "METADATA", "value": "a"}]),
         }
     }
 

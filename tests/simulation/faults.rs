@@ -1,14 +1,11 @@
 //! # Faults: what goes wrong, and how often
 
-use std::sync::Arc;
-
 use semel_engine::Event;
 use semel_model::ExecutionId;
-use semel_runtime::{Inbox, Lane, World};
-use semel_store::{CommitFault, Store};
+use semel_store::CommitFault;
 
 use crate::network::{Call, Request};
-use crate::sim::{LANES_PER_NODE, Sim};
+use crate::sim::Sim;
 use crate::workers::State;
 
 impl Sim {
@@ -20,20 +17,18 @@ impl Sim {
         match self.chance.below(8) {
             0 => {
                 self.note("crash");
-                self.nodes.clear(); // Processes end before the disk is looked at again.
-                self.store.crash();
-                self.boot();
+                self.cluster.crash();
             }
             1 => {
                 let lost = self.chance.once_in(2);
                 let fault = if lost { CommitFault::LostBefore } else { CommitFault::LostAfter };
                 self.note(format_args!("{fault:?}"));
-                self.store.fail_next_commit(fault);
+                self.cluster.store.fail_next_commit(fault);
             }
             2 => {
                 let jump = 500 + 250 * i64::try_from(self.chance.below(80)).unwrap_or(0);
                 self.note(format_args!("clock +{jump} ms"));
-                self.clock.advance_ms(jump);
+                self.cluster.clock.advance_ms(jump);
             }
             3 => self.double(),
             4 => self.drop_answer(),
@@ -43,25 +38,10 @@ impl Sim {
         }
     }
 
-    /// One node's process ends; the store and the other node live on.
     fn restart_node(&mut self) {
-        let at = self.chance.below(self.nodes.len());
+        let at = self.chance.below(self.cluster.nodes.len());
         self.note(format_args!("node {at} restarts"));
-        let fresh = {
-            let store: Arc<dyn Store> = Arc::new(self.store.clone());
-            Arc::new(World::new(store))
-        };
-        let node = &mut self.nodes[at];
-        node.world = Arc::clone(&fresh);
-        for (lane, slot) in node.lanes.iter_mut().enumerate() {
-            let number = u16::try_from(at).expect("few nodes") * LANES_PER_NODE
-                + u16::try_from(lane).expect("few lanes");
-            slot.prepared = None;
-            slot.inbox = Arc::new(Inbox::default());
-            let opened =
-                Lane::new(number, Arc::clone(&fresh), Arc::clone(&slot.inbox), self.sabotage);
-            slot.lane = opened.expect("the memory store opens");
-        }
+        self.cluster.restart(at);
     }
 
     fn double(&mut self) {
@@ -93,7 +73,7 @@ impl Sim {
         let ids: Vec<ExecutionId> = self.starters.iter().filter_map(|one| one.started).collect();
         let Some(id) = ids.get(self.chance.below(ids.len())).copied() else { return };
         let event = match self.chance.below(9) {
-            0 => Event::Terminated { reason: Some("sim".to_owned()) },
+            0 => Event::Terminated { reason: Some("sim".to_owned()), compensate: false },
             1..=3 => Event::Paused,
             _ => Event::Resumed,
         };

@@ -6,6 +6,8 @@
 //! replays it. Planted bugs prove that the checks can fail.
 
 mod chance;
+mod cluster;
+mod family;
 mod faults;
 mod hearing;
 mod history;

@@ -28,12 +28,8 @@ impl Request {
                 definition: Arc::clone(definition),
                 start: Start {
                     definition: definition.digest(),
-                    input: semel_engine::Slot(0),
-                    correlation_id: None,
-                    priority: 0,
-                    task_to_domain: Default::default(),
                     idempotency_key: Some(key.clone()),
-                    created_by: None,
+                    ..Start::default()
                 },
                 input: Payload::empty(),
                 key: Some(StartKey {
@@ -47,6 +43,7 @@ impl Request {
                 execution: *execution,
                 event: event.clone(),
                 payloads: payload.iter().cloned().collect(),
+                definition: None,
                 actor: "sim".to_owned(),
                 event_id: String::new(),
                 next: next.clone(),

@@ -5,18 +5,17 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use semel_engine::{Event, Pinned, Queue, pin};
-use semel_model::{ExecutionId, TaskResultStatus, Timestamp, WorkflowDef};
-use semel_runtime::{Failure, Inbox, Item, Lane, Prepared, Sabotage, Work, World};
-use semel_store::{Clock, MemoryStore, Plant, Store};
+use semel_model::{ExecutionId, TaskResultStatus, WorkflowDef};
+use semel_runtime::Sabotage;
+use semel_store::{Plant, Store};
 use serde_json::json;
 
 use crate::chance::Chance;
+use crate::cluster::{Cluster, Nothing};
 use crate::history::History;
 use crate::network::{Answers, Call, Request};
 use crate::workers::{Job, Purpose, State, Worker};
 
-const NODES: usize = 2;
-pub(crate) const LANES_PER_NODE: u16 = 2;
 const RUNS: usize = 6;
 const WORKERS_PER_TYPE: usize = 2;
 const STEPS_WITH_FAULTS: u64 = 2_500;
@@ -33,10 +32,7 @@ pub(crate) enum Bug {
 
 pub(crate) struct Sim {
     pub(crate) chance: Chance,
-    pub(crate) clock: Arc<Clock>,
-    pub(crate) store: MemoryStore,
-    pub(crate) sabotage: Sabotage,
-    pub(crate) nodes: Vec<Node>,
+    pub(crate) cluster: Cluster,
     definition: Arc<Pinned>,
     pub(crate) answers: Answers,
     pub(crate) calls: BTreeMap<Call, Pending>,
@@ -47,17 +43,6 @@ pub(crate) struct Sim {
     pub(crate) faults: usize,
     pub(crate) step: u64,
     trace: String,
-}
-
-pub(crate) struct Node {
-    pub(crate) world: Arc<World>,
-    pub(crate) lanes: Vec<SimLane>,
-}
-
-pub(crate) struct SimLane {
-    pub(crate) lane: Lane,
-    pub(crate) inbox: Arc<Inbox>,
-    pub(crate) prepared: Option<Prepared>,
 }
 
 /// A request whose sender waits.
@@ -74,22 +59,20 @@ pub(crate) struct Starter {
 
 impl Sim {
     pub(crate) fn new(seed: u64, bug: Option<Bug>) -> Self {
-        let clock = Arc::new(Clock::manual(Timestamp::from_ms(1_800_000_000_000)));
-        let store = MemoryStore::with_disk(Arc::clone(&clock));
-        let mut sabotage = Sabotage::None;
-        match bug {
-            Some(Bug::Store(plant)) => store.plant(plant),
-            Some(Bug::Lane(planted)) => sabotage = planted,
-            None => {}
-        }
+        let cluster = match bug {
+            Some(Bug::Store(plant)) => {
+                let cluster = Cluster::new(Sabotage::None);
+                cluster.store.plant(plant);
+                cluster
+            }
+            Some(Bug::Lane(planted)) => Cluster::new(planted),
+            None => Cluster::new(Sabotage::None),
+        };
         // Keys are shared by neighbours, so that several clients race for one run.
         let starter = |n: usize| Starter { key: format!("k{}", n / 2), call: None, started: None };
-        let mut sim = Self {
+        Self {
             chance: Chance::new(seed),
-            clock,
-            store,
-            sabotage,
-            nodes: Vec::new(),
+            cluster,
             definition: definition(),
             answers: Answers::default(),
             calls: BTreeMap::new(),
@@ -100,9 +83,7 @@ impl Sim {
             faults: 0,
             step: 0,
             trace: String::new(),
-        };
-        sim.boot();
-        sim
+        }
     }
 
     /// Runs to the end and tells how many faults there were, or which promise was broken.
@@ -118,16 +99,16 @@ impl Sim {
             match self.chance.below(5) {
                 0 => self.act()?,
                 1 => self.hear(faulty)?,
-                2 if self.chance.once_in(3) => self.clock.advance_ms(200),
-                _ => self.drive()?,
+                2 if self.chance.once_in(3) => self.cluster.clock.advance_ms(200),
+                _ => self.cluster.drive(&mut self.chance)?,
             }
             self.send_again();
             if !faulty && self.step.is_multiple_of(50) && self.is_over() {
                 break;
             }
         }
-        let world = &self.nodes[0].world;
-        self.history.check(&self.store, world).map(|()| self.faults)
+        let world = &self.cluster.nodes[0].world;
+        self.history.check(&self.cluster.store, world).map(|()| self.faults)
     }
 
     pub(crate) fn trace(&self) -> String {
@@ -138,26 +119,8 @@ impl Sim {
         let _ = writeln!(self.trace, "{} {what}", self.step); // Writing to a String cannot fail.
     }
 
-    /// New processes over what the disk holds.
-    pub(crate) fn boot(&mut self) {
-        self.nodes.clear();
-        for node in 0..NODES {
-            let store: Arc<dyn Store> = Arc::new(self.store.clone());
-            let world = Arc::new(World::new(store));
-            let lanes = (0..LANES_PER_NODE).map(|at| {
-                let number = u16::try_from(node).expect("few nodes") * LANES_PER_NODE + at;
-                let inbox = Arc::new(Inbox::default());
-                let world = Arc::clone(&world);
-                let lane = Lane::new(number, world, Arc::clone(&inbox), self.sabotage);
-                SimLane { lane: lane.expect("the memory store opens"), inbox, prepared: None }
-            });
-            let lanes = lanes.collect();
-            self.nodes.push(Node { world, lanes });
-        }
-    }
-
     fn resume_all(&mut self) {
-        for id in self.store.executions() {
+        for id in self.cluster.store.executions() {
             let event = Event::Resumed;
             self.send(Request::Event { execution: id, event, payload: None, next: None });
         }
@@ -173,11 +136,9 @@ impl Sim {
 
     /// Any node, any lane may get any request.
     pub(crate) fn deliver(&mut self, call: Call, request: &Request) {
-        let node = self.chance.below(NODES);
-        let lane = self.chance.below(LANES_PER_NODE.into());
         let id = ExecutionId::from_bytes(self.chance.bytes());
-        let item = request.item(id, self.clock.now(), self.answers.reply(call));
-        self.nodes[node].lanes[lane].inbox.push(item);
+        let item = request.item(id, self.cluster.clock.now(), self.answers.reply(call));
+        self.cluster.submit(&mut self.chance, item);
     }
 
     fn send_again(&mut self) {
@@ -192,24 +153,6 @@ impl Sim {
                 pending.sent_at = now;
             }
         }
-    }
-
-    /// One lane does one thing: look at timers, begin a round, or finish one.
-    fn drive(&mut self) -> Result<(), String> {
-        let node = self.chance.below(NODES);
-        let at = self.chance.below(LANES_PER_NODE.into());
-        let world = Arc::clone(&self.nodes[node].world);
-        let slot = &mut self.nodes[node].lanes[at];
-        let Some(prepared) = slot.prepared.take() else {
-            slot.lane.look_at_timers();
-            slot.prepared = slot.lane.begin();
-            return Ok(());
-        };
-        let stepped = slot.lane.finish(prepared).map_err(|down| down.to_string())?;
-        for item in stepped.prefetch {
-            load(&world, &slot.inbox, item);
-        }
-        Ok(())
     }
 
     /// A client takes its next step.
@@ -262,26 +205,14 @@ impl Sim {
     fn is_over(&self) -> bool {
         let all_started = self.starters.iter().all(|starter| starter.started.is_some());
         let closed = |id: &ExecutionId| {
-            let head = self.store.head(*id).expect("the memory store answers");
+            let head = self.cluster.store.head(*id).expect("the memory store answers");
             head.is_some_and(|head| head.status.is_terminal())
         };
-        all_started && self.store.executions().iter().all(closed)
+        all_started && self.cluster.store.executions().iter().all(closed)
     }
 }
 
 /// What the loader thread of a real node does.
-fn load(world: &World, inbox: &Inbox, item: Item) {
-    let id = match &item.work {
-        Work::Event(work) => work.execution,
-        _ => return inbox.push(item),
-    };
-    match world.prefetch(id) {
-        Ok(Some(_)) => inbox.push(item),
-        Ok(None) => (item.reply)(Err(Failure::NoExecution(id.to_string()))),
-        Err(failure) => (item.reply)(Err(failure)),
-    }
-}
-
 fn workers() -> Vec<Worker> {
     let types = ["a", "b", "c"];
     let worker = |n: usize| Worker {
@@ -301,5 +232,5 @@ fn definition() -> Arc<Pinned> {
     let definition: WorkflowDef =
         serde_json::from_value(json!({"name": "sim", "tasks": [step("a"), step("b"), step("c")]}))
             .expect("a valid definition");
-    Arc::new(pin(definition, |_| None))
+    Arc::new(pin(definition, &mut Nothing).expect("no child is named"))
 }

@@ -31,16 +31,29 @@ pub struct Server {
     child: Child,
     directory: PathBuf,
     options: Vec<String>,
+    variables: Vec<(String, String)>,
     address: SocketAddr,
 }
 
 impl Server {
     /// Starts on a free port and returns when `/health` answers.
     pub fn start(directory: &Path, options: &[&str]) -> Result<Self> {
+        Self::start_in(directory, options, &[])
+    }
+
+    /// The same, with variables of the process, which has no others.
+    pub fn start_in(
+        directory: &Path,
+        options: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Result<Self> {
         let options: Vec<String> = options.iter().map(|&option| option.to_owned()).collect();
+        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        let variables: Vec<_> = variables.iter().map(owned).collect();
         let address = free_address()?;
-        let child = spawn(directory, address, &options)?;
-        let mut server = Self { child, directory: directory.to_owned(), options, address };
+        let child = spawn(directory, address, &options, &variables)?;
+        let directory = directory.to_owned();
+        let mut server = Self { child, directory, options, variables, address };
         server.await_health()?;
         Ok(server)
     }
@@ -87,7 +100,7 @@ impl Server {
     /// Starts again where it was, without waiting for its health.
     pub fn respawn(&mut self) -> Result<()> {
         self.kill9()?;
-        self.child = spawn(&self.directory, self.address, &self.options)?;
+        self.child = spawn(&self.directory, self.address, &self.options, &self.variables)?;
         Ok(())
     }
 
@@ -190,9 +203,26 @@ pub fn is_full() -> bool {
     std::env::var("SEMEL_FULL").is_ok_and(|value| value == "1")
 }
 
-fn spawn(directory: &Path, address: SocketAddr, options: &[String]) -> Result<Child> {
+/// Runs another command of the binary on the data of a server that is stopped; how it ended, and
+/// what it said on stdout and stderr.
+pub fn run(directory: &Path, arguments: &[&str]) -> Result<(ExitStatus, String)> {
+    let mut command = Command::new(binary()?);
+    command.env_clear().current_dir(directory).args(arguments).arg("--data");
+    let done = command.arg(directory.join("data")).output()?;
+    let said = [done.stdout, done.stderr].concat();
+    Ok((done.status, String::from_utf8_lossy(&said).into_owned()))
+}
+
+fn spawn(
+    directory: &Path,
+    address: SocketAddr,
+    options: &[String],
+    variables: &[(String, String)],
+) -> Result<Child> {
     let log = File::options().create(true).append(true).open(directory.join(LOG))?;
-    Ok(command(directory, address)?.args(options).stderr(log).spawn()?)
+    let mut command = command(directory, address)?;
+    let variables = variables.iter().map(|(name, value)| (name, value));
+    Ok(command.args(options).envs(variables).stderr(log).spawn()?)
 }
 
 fn command(directory: &Path, address: SocketAddr) -> Result<Command> {
@@ -311,6 +341,14 @@ impl Caller {
             request = request.json(body);
         }
         let response = request.send()?;
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        Ok(Answer { status, headers, body: response.text()? })
+    }
+
+    /// Asks with a body that is not JSON, or not only.
+    pub fn put_text(&self, path: &str, body: &str) -> Result<Answer> {
+        let request = self.client.put(format!("{}{path}", self.base)).body(body.to_owned());
+        let response = request.header("Content-Type", "text/plain").send()?;
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         Ok(Answer { status, headers, body: response.text()? })
     }

@@ -1,8 +1,10 @@
 //! # Definitions: one line of a story as what the server is told to register
 //!
 //! `define checkout: charge -> ship? retries=3` makes a workflow of worker tasks, each step named
-//! after its task; `?` makes a step optional, `!` permissive. The options are the policy of all its
-//! tasks. What this cannot say, `define-json` and `task-json` can.
+//! after its task; `?` makes a step optional, `!` permissive. `(parcel)` is a step that runs the
+//! workflow `parcel`, `(parcel.2)` its version 2. The options are the policy of all its tasks, those
+//! that begin with `workflow-` are its own. What this cannot say, `define-json` and `task-json` can;
+//! `undefine` takes a definition away.
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value, json};
@@ -15,6 +17,10 @@ pub(crate) fn messages(line: &Line) -> Result<Vec<Message>> {
     let raw = || line.json.clone().context("JSON is missing");
     match line.verb.as_str() {
         "task-json" => Ok(vec![Message::post("/api/metadata/taskdefs", format!("[{}]", raw()?))]),
+        "undefine" => {
+            let (name, version) = (line.word(0, "NAME")?, line.option("version").unwrap_or("1"));
+            Ok(vec![Message::delete(format!("/api/metadata/workflow/{name}/{version}"))])
+        }
         "define-json" => Ok(vec![Message::post("/api/metadata/workflow", raw()?)]),
         _ => defined(line),
     }
@@ -28,23 +34,25 @@ fn defined(line: &Line) -> Result<Vec<Message>> {
         match option.strip_prefix("workflow-") {
             Some("timeout") => insert(&mut workflow, "timeoutSeconds", duration_seconds(value)?),
             Some("policy") => insert(&mut workflow, "timeoutPolicy", value.as_str()),
+            Some("version") => insert(&mut workflow, "version", whole(value)?),
+            Some("failure") => insert(&mut workflow, "failureWorkflow", value.as_str()),
+            Some("restartable") => insert(&mut workflow, "restartable", value == "true"),
             _ => put(&mut policy, option, value)?,
         }
     }
     let words = line.words[1..].iter().filter(|word| *word != "->");
     let (mut tasks, mut steps) = (Vec::new(), Vec::new());
     for word in words {
-        let step = word.trim_end_matches(['?', '!']);
-        steps.push(json!({
-            "name": step,
-            "taskReferenceName": step,
-            "type": "SIMPLE",
-            "optional": word.ends_with('?'),
-            "permissive": word.ends_with('!'),
-        }));
-        let mut task = policy.clone();
-        insert(&mut task, "name", step);
-        tasks.push(Value::Object(task));
+        let name = word.trim_end_matches(['?', '!']);
+        let child = name.strip_prefix('(').and_then(|name| name.strip_suffix(')'));
+        let step = child.map_or(name, |name| name.split('.').next().unwrap_or(name));
+        steps.push(placed(word, step, child)?);
+        // A child is tried once and waited for as long as it takes, unless the line says otherwise.
+        if child.is_none() || !policy.is_empty() {
+            let mut task = policy.clone();
+            insert(&mut task, "name", step);
+            tasks.push(Value::Object(task));
+        }
     }
     insert(&mut workflow, "name", name);
     insert(&mut workflow, "tasks", steps);
@@ -52,10 +60,25 @@ fn defined(line: &Line) -> Result<Vec<Message>> {
         let output: Value = serde_json::from_str(output)?;
         insert(&mut workflow, "outputParameters", output);
     }
-    Ok(vec![
-        Message::post("/api/metadata/taskdefs", Value::Array(tasks).to_string()),
-        Message::post("/api/metadata/workflow", Value::Object(workflow).to_string()),
-    ])
+    let tasks = (!tasks.is_empty()).then(|| Value::Array(tasks).to_string());
+    let tasks = tasks.map(|tasks| Message::post("/api/metadata/taskdefs", tasks));
+    let workflow = Message::post("/api/metadata/workflow", Value::Object(workflow).to_string());
+    Ok(tasks.into_iter().chain([workflow]).collect())
+}
+
+fn placed(word: &str, step: &str, child: Option<&str>) -> Result<Value> {
+    let mut placed = json!({
+        "name": step,
+        "taskReferenceName": step,
+        "type": if child.is_some() { "SUB_WORKFLOW" } else { "SIMPLE" },
+        "optional": word.ends_with('?'),
+        "permissive": word.ends_with('!'),
+    });
+    if let Some(child) = child {
+        let version = child.split_once('.').map(|(_, version)| whole(version)).transpose()?;
+        placed["subWorkflowParam"] = json!({"name": step, "version": version});
+    }
+    Ok(placed)
 }
 
 fn put(policy: &mut Map<String, Value>, option: &str, value: &str) -> Result<()> {

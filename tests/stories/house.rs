@@ -52,8 +52,8 @@ impl Message {
         Self { method: "POST", path: path.into(), body: body.into() }
     }
 
-    pub(crate) fn put(path: impl Into<String>) -> Self {
-        Self { method: "PUT", path: path.into(), body: String::new() }
+    pub(crate) fn put(path: impl Into<String>, body: impl Into<String>) -> Self {
+        Self { method: "PUT", path: path.into(), body: body.into() }
     }
 
     pub(crate) fn delete(path: impl Into<String>) -> Self {
@@ -107,7 +107,7 @@ impl House {
             On::Sqlite => Disk::Sqlite(tempfile::tempdir()?),
         };
         let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let settings = Settings { sabotage, down: || {} };
+        let settings = Settings { sabotage, retention_ms: None, down: || {} };
         let mut house = Self { tokio, clock, disk, settings, life: None };
         house.live()?;
         Ok(house)

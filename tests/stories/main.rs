@@ -3,9 +3,12 @@
 //! To add one, write `NAME.story` here and list it below. Each is told plain, echoed and broken, on
 //! memory and on SQLite; every telling must end as the plain one on memory does.
 
+mod answers;
 mod definition;
 mod house;
 mod language;
+mod operators;
+mod runs;
 mod showing;
 mod teller;
 mod telling;
@@ -45,38 +48,103 @@ macro_rules! stories {
 
 stories! {
     every_way: [plain echoed broken] {
+        a_cancelled_child_comes_back_with_its_sibling
+        a_child_ends_when_its_parent_is_removed
+        a_child_ends_when_its_parent_takes_too_long
+        a_child_ends_with_its_parent
+        a_child_inherits_the_domain_of_its_parent
+        a_child_is_retried_while_its_parent_is_paused
+        a_child_is_run_again_from_its_parent
+        a_child_is_tried_again_as_a_new_run
+        a_child_needs_a_definition
+        a_child_of_an_earlier_life_disturbs_nobody
+        a_child_runs_inside_its_parent
+        a_child_that_ends_itself_ends_only_itself
+        a_child_that_fails_fails_its_step
+        a_child_that_is_terminated_terminates_its_parent
+        a_child_that_takes_too_long_times_its_step_out
+        a_child_whose_key_is_taken_fails_its_step
+        a_child_whose_step_is_answered_by_hand_ends
+        a_child_with_a_key_is_started_once
         a_definition_can_insist_on_fences
         a_domain_keeps_tasks_for_its_workers
+        a_failed_child_is_made_up_for_before_its_parent
+        a_failed_step_is_retried_by_hand
         a_failure_while_paused_is_retried_after_resume
+        a_failure_workflow_runs_once_per_failure
+        a_failure_workflow_that_is_not_there_is_told_of
         a_fixed_retry_delay_is_kept
         a_freed_place_goes_to_the_reporter
         a_held_step_is_answered_by_name_only_by_force
+        a_jump_lets_the_child_go
+        a_jump_needs_a_place
         a_key_is_free_again_when_its_run_is_over
         a_key_returns_the_run_that_exists
         a_key_starts_one_run
         a_lease_outlives_a_server_that_is_away
         a_lease_that_is_extended_lasts
+        a_limit_that_is_changed_counts_at_once
         a_linear_retry_delay_grows_by_the_same_step
         a_paused_run_waits_longer
         a_permissive_step_fails_the_run_at_its_end
+        a_person_sets_variables
+        a_removed_child_cannot_be_resumed
+        a_removed_child_is_missed
+        a_removed_run_leaves_nothing_behind
         a_repeated_report_changes_nothing
         a_report_brings_the_next_task
         a_report_while_paused_waits_for_resume
+        a_rerun_counts_time_anew
+        a_rerun_mends_everything_that_failed
+        a_rerun_needs_a_task_of_the_run
+        a_restarted_child_revives_those_above_it
+        a_restarted_run_begins_again
+        a_retried_child_revives_those_above_it
+        a_retried_parent_gets_a_new_child
+        a_retry_by_hand_gets_the_whole_time
+        a_retry_can_resume_what_failed_below
+        a_retry_that_makes_no_sense_is_refused
+        a_retry_tries_everything_that_failed
+        a_revived_parent_tries_all_it_needs
         a_run_can_ask_for_an_older_version
+        a_run_does_not_come_back_while_another_has_its_key
+        a_run_goes_on_by_a_newer_definition
+        a_run_is_ended_and_removed
+        a_run_is_restarted_with_the_latest_definition
+        a_run_is_run_again_as_a_whole
+        a_run_is_run_again_from_a_step
+        a_run_jumps_back
+        a_run_jumps_forward
+        what_a_jump_left_behind_is_not_retried
         a_run_of_system_tasks_is_over_at_once
+        a_run_that_must_not_be_restarted_is_not
         a_run_that_takes_too_long_only_raises_an_alert
         a_run_that_takes_too_long_times_out
+        a_run_that_took_too_long_is_retried
         a_run_waits_for_a_person
         a_run_waits_for_a_while
+        a_running_run_can_be_removed
+        a_skip_that_comes_too_late_is_refused
         a_stale_report_brings_nothing
+        a_start_that_cannot_be_fails_its_step
         a_start_that_cannot_be_is_refused
+        a_started_run_goes_its_own_way
+        a_started_run_is_started_once
+        a_started_run_with_a_key_obeys_it
         a_step_is_answered_by_name
+        a_step_is_skipped_before_it_is_reached
         a_step_starts_after_its_delay
+        a_step_whose_child_takes_too_long_is_tried_again
         a_strategy_without_a_key_means_nothing
+        a_task_inside_a_child_is_run_again
         a_terminal_error_is_not_tried_again
         a_terminate_task_ends_the_run
         a_terminate_task_that_makes_no_sense_fails_once
+        a_terminated_run_has_not_failed
         a_terminated_run_hears_nothing_more
+        a_terminated_run_is_retried_where_it_was
+        a_type_of_ones_own_is_tried_once
+        a_watched_run_that_is_removed_is_missed
         a_worker_asks_to_be_called_back
         a_worker_cancels_its_task
         a_worker_dies_before_saying_so
@@ -86,29 +154,46 @@ stories! {
         an_attempt_that_takes_too_long_ends_the_run
         an_attempt_that_takes_too_long_is_tried_again
         an_attempt_that_takes_too_long_only_raises_an_alert
+        an_event_is_published_with_its_output
+        an_event_needs_a_sink_that_exists
         an_exponential_retry_delay_doubles_up_to_its_cap
         an_old_fence_is_stale
+        an_optional_child_may_fail
         an_optional_step_may_fail
+        an_upgrade_may_change_the_order
+        an_upgrade_that_does_not_fit_is_refused
+        an_upgrade_while_paused_needs_a_place_too
         commands_that_do_not_fit_are_refused
+        every_failure_has_its_failure_workflow
+        every_start_knows_its_own_task
         expressions_carry_data_from_step_to_step
+        looking_at_a_run_changes_nothing
         no_retry_after_the_total_time_is_spent
         nobody_polls_in_time_and_it_is_tried_again
         nobody_polls_in_time_and_the_run_ends
         nothing_expires_while_paused
         only_so_many_at_once
         only_so_many_per_window
+        pausing_a_parent_leaves_its_child_alone
         silence_fails_the_attempt_whatever_the_policy
         steps_run_in_order
         the_definition_of_a_run_stays_what_it_was
         the_last_domain_of_a_list_is_the_fallback
+        the_last_steps_can_be_skipped
         the_more_urgent_run_goes_first
         the_run_timeout_counts_while_paused
+        the_version_of_a_child_is_fixed_when_its_parent_starts
         variables_are_seen_by_the_next_step
         waiting_is_not_counted_while_paused
+        waiting_tasks_are_called_back_at_once
     }
     // Each says in its first lines why.
     never_broken: [plain echoed] {
+        a_workflow_that_calls_itself_comes_to_an_end
         the_first_domain_with_a_worker_wins
+    }
+    only_plain: [plain] {
+        runs_that_start_runs_come_to_an_end
     }
 }
 

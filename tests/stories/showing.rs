@@ -1,21 +1,32 @@
 //! # Showing: a run as lines a person compares, and as the whole truth two tellings must share
 //!
 //! A line says status, name, attempt and output. Who had it (`by`), what went in (`from`) and why it
-//! ended (`because`) are told only where the story asks.
+//! ended (`because`) are told only where the story asks; so are the `version` of a run's definition
+//! and the variables it goes `with`. Runs are told by their names, `@order`; other ids are `#`.
 
 use anyhow::{Context, Result};
 use serde_json::Value;
 
+use crate::runs::Runs;
+
 /// The lines of a run, in the shape of the expected ones: `COMPLETED charge attempt 0 {"a":1}`.
-pub(crate) fn lines(workflow: &Value, expected: &[String]) -> Result<Vec<String>> {
+pub(crate) fn lines(workflow: &Value, expected: &[String], runs: &Runs) -> Result<Vec<String>> {
     let mut rows = vec![(workflow, "workflowName", "output", "input")];
     let tasks = workflow["tasks"].as_array().context("a run without a list of tasks")?;
     rows.extend(tasks.iter().map(|task| (task, "referenceTaskName", "outputData", "inputData")));
     let line = |(at, (row, name, output, input)): (usize, (&Value, &str, &str, &str))| {
         let asked = expected.get(at).map(String::as_str).unwrap_or_default();
+        let (asked, because) =
+            asked.split_once(" because ").map_or((asked, false), |it| (it.0, true));
         let mut line = format!("{} {}", text(&row["status"]), text(&row[name]));
         if at > 0 {
             line += &format!(" attempt {}", row["retryCount"]);
+        }
+        if asked.contains(" version ") {
+            line += &format!(" version {}", row["workflowVersion"]);
+        }
+        if asked.contains(" with {") {
+            line += &format!(" with {}", row["variables"]);
         }
         if asked.contains(" by ") {
             line += &format!(" by {}", text(&row["workerId"]));
@@ -26,10 +37,11 @@ pub(crate) fn lines(workflow: &Value, expected: &[String]) -> Result<Vec<String>
         if row[output].as_object().is_some_and(|output| !output.is_empty()) {
             line += &format!(" {}", row[output]);
         }
-        if asked.contains(" because ") {
-            line += &format!(" because {}", nameless(text(&row["reasonForIncompletion"])));
+        if because {
+            let reason = row["reasonForIncompletion"].as_str();
+            line += &format!(" because {}", reason.unwrap_or("nothing"));
         }
-        line
+        with_ids(&line, |id| runs.name(id).map_or("#".to_owned(), |name| format!("@{name}")))
     };
     Ok(rows.into_iter().enumerate().map(line).collect())
 }
@@ -52,10 +64,22 @@ pub(crate) fn normal(line: &str) -> String {
 /// the keys that tellings give to messages without one.
 pub(crate) fn ending(workflow: &Value) -> String {
     let mut workflow = workflow.clone();
-    if let Value::Object(fields) = &mut workflow {
-        fields.shift_remove("idempotencyKey");
-    }
+    forget_keys(&mut workflow);
     numbered(&format!("{workflow:#}"))
+}
+
+/// The keys of runs, also of those that are told of in the data of others.
+fn forget_keys(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            if fields.contains_key("workflowId") {
+                fields.shift_remove("idempotencyKey");
+            }
+            fields.values_mut().for_each(forget_keys);
+        }
+        Value::Array(list) => list.iter_mut().for_each(forget_keys),
+        _ => {}
+    }
 }
 
 /// The first line in which two endings differ.
@@ -77,7 +101,7 @@ fn text(value: &Value) -> &str {
 }
 
 /// With `#` for every id.
-fn nameless(text: &str) -> String {
+pub(crate) fn nameless(text: &str) -> String {
     with_ids(text, |_| "#".to_owned())
 }
 
@@ -111,7 +135,7 @@ fn with_ids(text: &str, mut name: impl FnMut(&str) -> String) -> String {
     named
 }
 
-fn is_id(text: &str) -> bool {
+pub(crate) fn is_id(text: &str) -> bool {
     text.bytes().enumerate().all(|(at, byte)| match at {
         8 | 13 | 18 | 23 => byte == b'-',
         _ => byte.is_ascii_hexdigit(),

@@ -8,8 +8,11 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Map, Value, json};
 
+use crate::answers::{Started, expect, expect_status, standing};
 use crate::house::{House, Message, Reply};
 use crate::language::{Line, duration_ms};
+use crate::operators::{self, Aim};
+use crate::runs::{self, Runs};
 use crate::telling::{Telling, Told};
 use crate::workers::Workers;
 use crate::{definition, showing};
@@ -17,40 +20,38 @@ use crate::{definition, showing};
 pub(crate) struct Teller {
     house: House,
     telling: Telling,
-    runs: BTreeMap<String, String>,
+    runs: Runs,
     workers: Workers,
 }
 
 impl Teller {
     pub(crate) fn new(telling: Telling, house: House) -> Self {
-        Self { house, telling, runs: BTreeMap::new(), workers: Workers::default() }
+        Self { house, telling, runs: Runs::default(), workers: Workers::default() }
     }
 
     /// Tells one line.
     pub(crate) fn tell(&mut self, line: &Line) -> Result<()> {
         match line.verb.as_str() {
-            "define" | "define-json" | "task-json" => self.define(line),
+            "define" | "define-json" | "task-json" | "undefine" => self.define(line),
             "start" => self.start(line),
             "claim" => self.claim(line),
             "report" | "report-v2" => self.report(line),
             "extend" => self.extend(line),
             "name" => self.name(line),
-            "pause" | "resume" | "terminate" => self.operate(line),
+            "child" | "started" | "failure" => self.find(line),
             "advance" => self.house.advance(duration_ms(line.word(0, "a duration")?)?),
             "away" => {
                 self.house.away(duration_ms(line.word(0, "a duration")?)?)?;
                 self.house.settle()
             }
             "show" => self.show(line),
-            "verify" => self.verify(self.run(line.word(0, "RUN")?)?),
-            verb => bail!("{verb} is no verb"),
+            "verify" => self.verify(line.word(0, "RUN")?).map(|_| ()),
+            _ => self.operate(line),
         }
     }
 
     /// Everything the story has led to. What a restart would change was never true.
     pub(crate) fn end(&mut self) -> Result<BTreeMap<String, String>> {
-        let ids: Vec<String> = self.runs.values().cloned().collect();
-        ids.iter().try_for_each(|id| self.verify(id))?;
         let before = self.endings()?;
         self.house.reopen()?;
         self.house.settle()?;
@@ -58,36 +59,37 @@ impl Teller {
         Ok(before)
     }
 
+    /// How each run stands, and how many entries its journal has: whoever did something twice is
+    /// found out, even if it looks the same afterwards.
     fn endings(&self) -> Result<BTreeMap<String, String>> {
-        let ending =
-            |(name, id): (&String, &String)| Ok((name.clone(), showing::ending(&self.read(id)?)));
-        self.runs.iter().map(ending).collect()
+        let ending = |(name, id): (&String, &String)| {
+            let ending = match self.look(id)? {
+                Some(workflow) => {
+                    let entries = self.verify(name)?;
+                    format!("{}\n{entries} entries", showing::ending(&workflow))
+                }
+                None => "removed".to_owned(),
+            };
+            Ok((name.clone(), ending))
+        };
+        self.runs.ids().map(ending).collect()
     }
 
     fn deliver(&mut self, message: &Message) -> Result<Told> {
         self.telling.deliver(&mut self.house, message)
     }
 
-    fn run(&self, name: &str) -> Result<&str> {
-        self.runs.get(name).map(String::as_str).with_context(|| format!("no run is called {name}"))
-    }
-
-    /// What the story calls the run of this id.
-    fn name_of(&self, id: &str) -> String {
-        let found = self.runs.iter().find(|(_, known)| *known == id);
-        found.map_or_else(|| id.to_owned(), |(name, _)| name.clone())
-    }
-
     fn define(&mut self, line: &Line) -> Result<()> {
         for message in definition::messages(line)? {
             let told = self.deliver(&message)?;
-            // What was defined before its answer got lost exists by now.
-            let exists = told.was_lost && told.reply.status == 409;
-            if !exists {
-                expect_status(line, &told.reply)?;
+            // What was defined before its answer got lost exists by now, or is gone.
+            let again = if line.verb == "undefine" { 404 } else { 409 };
+            let is_done = told.was_lost && told.reply.status == again;
+            if !is_done {
+                expect_status(line, &told.reply, 200)?;
             }
-            if let Some(echo) = told.echo.filter(|echo| echo.status != 409) {
-                expect_status(line, &echo).context("the echo of this definition")?;
+            if let Some(echo) = told.echo.filter(|echo| echo.status != again) {
+                expect_status(line, &echo, 200).context("the echo of this definition")?;
             }
         }
         Ok(())
@@ -112,17 +114,16 @@ impl Teller {
                 answer.id
             );
         }
-        let known = answer.id.as_ref().map(|id| self.name_of(id));
-        let known = known.filter(|name| self.runs.contains_key(name));
+        let known = answer.id.as_ref().and_then(|id| self.runs.name(id)).map(str::to_owned);
         let expected: Vec<&str> = line.expected.iter().map(String::as_str).collect();
         match expected.as_slice() {
             [] => {
                 let is_new = known.is_none() && (answer.status == 200 || told.was_lost);
                 ensure!(is_new, "expected a new run, got {} {}", answer.status, told.reply.body);
                 let id = answer.id.context("a start without an id")?;
-                self.runs.insert(name.clone(), id);
+                self.runs.insert(name, id);
             }
-            [run] if self.runs.contains_key(*run) => {
+            [run] if self.runs.contains(run) => {
                 expect(&format!("200 {run}"), &answer.told(known))?;
             }
             _ => expect(&expected.join(" "), &answer.told(known))?,
@@ -173,7 +174,7 @@ impl Teller {
     }
 
     fn run_of(&self, task: &Value) -> String {
-        self.name_of(task["workflowInstanceId"].as_str().unwrap_or_default())
+        self.runs.name_or_id(task["workflowInstanceId"].as_str().unwrap_or_default())
     }
 
     fn report(&mut self, line: &Line) -> Result<()> {
@@ -186,7 +187,7 @@ impl Teller {
         }
         if let Some(echo) = &told.echo {
             let again = if standing == "APPLIED" { "REPEATED" } else { standing.as_str() };
-            expect(again, &self::standing(echo)).context("the echo of this report")?;
+            expect(again, &crate::answers::standing(echo)).context("the echo of this report")?;
             ensure!(echo.body == told.reply.body, "the echo of this report gives {}", echo.body);
         }
         let next = next_of(line, &told.reply)?;
@@ -220,7 +221,7 @@ impl Teller {
         line.allow(&[])?;
         let [run, step, status] = [0, 1, 2].map(|at| line.word(at, "name RUN STEP STATUS"));
         let force = if line.flag("force") { "?force=true" } else { "" };
-        let path = format!("/api/tasks/{}/{}/{}{force}", self.run(run?)?, step?, status?);
+        let path = format!("/api/tasks/{}/{}/{}{force}", self.runs.id(run?)?, step?, status?);
         let told = self.deliver(&Message::post(path, line.json.clone().unwrap_or_default()))?;
         let is_done = told.reply.status == 200 && (!told.reply.body.is_empty() || told.was_lost);
         match line.expected.first().map(String::as_str) {
@@ -228,53 +229,89 @@ impl Teller {
             Some("nothing") => {
                 expect("200 ", &format!("{} {}", told.reply.status, told.reply.body))?
             }
-            Some(_) => expect_status(line, &told.reply)?,
+            Some(_) => expect_status(line, &told.reply, 200)?,
         }
         let echo = told.echo.map_or(told.reply.status, |echo| echo.status);
         ensure!(echo == told.reply.status, "the echo is answered {echo}");
         Ok(())
     }
 
-    fn operate(&mut self, line: &Line) -> Result<()> {
-        line.allow(&["reason"])?;
-        let id = self.run(line.word(0, "RUN")?)?;
-        let message = match line.verb.as_str() {
-            "terminate" => {
-                let reason = line.option("reason").map(|text| text.replace(' ', "%20"));
-                let query = reason.map_or(String::new(), |reason| format!("?reason={reason}"));
-                Message::delete(format!("/api/workflow/{id}{query}"))
-            }
-            verb => Message::put(format!("/api/workflow/{id}/{verb}")),
-        };
-        let told = self.deliver(&message)?;
-        // Only a paused run can be resumed, so the repeat of what was done is refused.
-        let may_be_refused = |reply: &Reply| line.verb == "resume" && reply.status == 409;
-        if !(told.was_lost && may_be_refused(&told.reply)) {
-            expect_status(line, &told.reply)?;
+    fn find(&mut self, line: &Line) -> Result<()> {
+        ensure!(line.word(1, "=")? == "=", "write {} NAME = RUN", line.verb);
+        line.allow(&["attempt", "times"])?;
+        let mut seen_from = self.read(line.word(2, "RUN")?)?;
+        // `times=3` is the child of the child of the child.
+        for _ in 1..line.option("times").unwrap_or("1").parse::<usize>()? {
+            let id = runs::found(line, &seen_from)?;
+            seen_from = self.look(&id)?.with_context(|| format!("{id} is not there any more"))?;
         }
-        match told.echo {
-            Some(echo) if !may_be_refused(&echo) => expect_status(line, &echo).context("the echo"),
-            _ => Ok(()),
-        }
+        self.runs.find(line, &seen_from)
     }
 
-    fn read(&self, id: &str) -> Result<Value> {
+    fn operate(&mut self, line: &Line) -> Result<()> {
+        let aim = self.aim(line)?;
+        let command = operators::command(line, &aim)?;
+        let told = self.telling.deliver_in(&mut self.house, &command.message, command.commits)?;
+        // A status that is written out is that of a command which changes nothing.
+        let again = |reply: &Reply| match line.expected.is_empty() {
+            true => expect(&command.again.to_string(), &reply.status.to_string()),
+            false => expect_status(line, reply, command.done),
+        };
+        ensure!(line.expected.is_empty() || !told.was_lost, "it changed something");
+        match told.was_lost {
+            true => again(&told.reply).context("sent again after its answer was lost")?,
+            false => expect_status(line, &told.reply, command.done)?,
+        }
+        if line.verb == "rerun" && told.reply.status == 200 {
+            expect(&aim.id, &told.reply.body)?;
+        }
+        told.echo.map_or(Ok(()), |echo| again(&echo).context("the echo"))
+    }
+
+    fn aim(&self, line: &Line) -> Result<Aim> {
+        let run = line.word(0, "RUN")?;
+        let mut aim = Aim { id: self.runs.id(run)?.to_owned(), ..Aim::default() };
+        if line.verb == "upgrade" {
+            aim.definition = self.read(run)?["workflowName"].as_str().map(str::to_owned);
+        }
+        if let Some(step) = line.option("from") {
+            let owner = self.read(line.option("in").unwrap_or(run))?;
+            let task = runs::task(&owner, step, None)?;
+            aim.from = task["taskId"].as_str().map(str::to_owned);
+        }
+        Ok(aim)
+    }
+
+    /// The run of that name as clients see it.
+    fn read(&self, name: &str) -> Result<Value> {
+        self.look(self.runs.id(name)?)?.with_context(|| format!("{name} is not there any more"))
+    }
+
+    fn look(&self, id: &str) -> Result<Option<Value>> {
         let reply = self.house.ask(&Message::get(format!("/api/workflow/{id}")))?;
-        ensure!(reply.status == 200, "reading {id}: {} {}", reply.status, reply.body);
-        reply.json()
+        match reply.status {
+            200 => reply.json().map(Some),
+            404 => Ok(None),
+            status => bail!("reading {id}: {status} {}", reply.body),
+        }
     }
 
     fn show(&self, line: &Line) -> Result<()> {
-        let workflow = self.read(self.run(line.word(0, "RUN")?)?)?;
+        let name = line.word(0, "RUN")?;
+        let Some(workflow) = self.look(self.runs.id(name)?)? else {
+            return expect(&line.shown.join("\n  "), "removed");
+        };
         let expected: Vec<String> = line.shown.iter().map(|line| showing::normal(line)).collect();
-        let actual = showing::lines(&workflow, &expected)?;
+        let actual = showing::lines(&workflow, &expected, &self.runs)?;
         expect(&expected.join("\n  "), &actual.join("\n  "))
     }
 
-    fn verify(&self, id: &str) -> Result<()> {
+    /// Its journal holds; how many entries that has.
+    fn verify(&self, name: &str) -> Result<u64> {
+        let id = self.runs.id(name)?;
         let reply = self.house.ask(&Message::post(format!("/api/workflow/{id}/verify"), ""))?;
-        ensure!(reply.status == 200, "{} does not verify: {}", self.name_of(id), reply.body);
-        Ok(())
+        ensure!(reply.status == 200, "{name} does not verify: {}", reply.body);
+        reply.json()?["entries"].as_u64().context("a verdict counts entries")
     }
 }
 
@@ -292,39 +329,6 @@ pub(crate) fn same(
     Ok(())
 }
 
-/// The answer to a start: the run it made, or the one in its way.
-struct Started {
-    status: u16,
-    id: Option<String>,
-}
-
-impl Started {
-    fn of(reply: &Reply) -> Result<Self> {
-        let id = match reply.status {
-            200 => Some(reply.body.clone()),
-            409 => {
-                let found = &reply.json()?["metadata"]["existingWorkflowId"];
-                Some(found.as_str().context("a conflict names the run in the way")?.to_owned())
-            }
-            _ => None,
-        };
-        Ok(Self { status: reply.status, id })
-    }
-
-    fn told(&self, known: Option<String>) -> String {
-        let name = known.or_else(|| self.id.clone());
-        name.map_or(self.status.to_string(), |name| format!("{} {name}", self.status))
-    }
-}
-
-/// What became of a report: the word of its header, or its status when that is no success.
-fn standing(reply: &Reply) -> String {
-    match reply.status {
-        200 | 204 => reply.header("x-task-update").unwrap_or("APPLIED").to_owned(),
-        status => status.to_string(),
-    }
-}
-
 fn next_of(line: &Line, reply: &Reply) -> Result<Option<Value>> {
     let is_task = line.verb == "report-v2" && reply.status == 200;
     is_task.then(|| reply.json()).transpose()
@@ -338,16 +342,4 @@ fn domains(list: &str) -> Value {
 fn number(line: &Line, option: &str) -> Result<Option<Value>> {
     let number = line.option(option).map(str::parse::<i64>).transpose();
     Ok(number.with_context(|| format!("{option} is no number"))?.map(Value::from))
-}
-
-fn expect(expected: &str, actual: &str) -> Result<()> {
-    ensure!(expected == actual, "\n  expected:\n  {expected}\n  actual:\n  {actual}");
-    Ok(())
-}
-
-fn expect_status(line: &Line, reply: &Reply) -> Result<()> {
-    let expected = line.expected.first().map_or("200", String::as_str);
-    let actual = reply.status.to_string();
-    ensure!(expected == actual, "expected {expected}, got {actual}: {}", reply.body);
-    Ok(())
 }

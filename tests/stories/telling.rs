@@ -4,7 +4,7 @@
 //! **Broken**: the house dies after every commit, so the answer to whatever changes something is
 //! always lost, and the same message is sent again until it is answered.
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
 use semel_runtime::Sabotage;
 
 use crate::house::{House, Message, Reply};
@@ -36,6 +36,16 @@ impl Telling {
     }
 
     pub(crate) fn deliver(self, house: &mut House, message: &Message) -> Result<Told> {
+        self.deliver_in(house, message, 1)
+    }
+
+    /// A message that is known to take so many commits.
+    pub(crate) fn deliver_in(
+        self,
+        house: &mut House,
+        message: &Message,
+        commits: usize,
+    ) -> Result<Told> {
         let told = match self {
             Self::Plain => Told { reply: house.ask(message)?, echo: None, was_lost: false },
             Self::Echoed => {
@@ -43,7 +53,7 @@ impl Telling {
                 let echo = Some(house.ask(message)?);
                 Told { reply, echo, was_lost: false }
             }
-            Self::Broken => insist(house, message)?,
+            Self::Broken => insist(house, message, commits)?,
         };
         ensure!(told.reply.status != 503, "nobody broke the house, and it answers 503");
         house.settle()?;
@@ -51,21 +61,18 @@ impl Telling {
     }
 }
 
-/// One loss is the rule for whatever changes something. A second one means that the repeat changed
-/// something again, which no message may.
-fn insist(house: &mut House, message: &Message) -> Result<Told> {
-    let first = house.ask(message)?;
-    if first.status != 503 {
-        return Ok(Told { reply: first, echo: None, was_lost: false });
+/// One loss per commit is the rule for whatever changes something. One more means that the repeat
+/// changed something again, which no message may.
+fn insist(house: &mut House, message: &Message, commits: usize) -> Result<Told> {
+    for losses in 0..=commits {
+        let reply = house.ask(message)?;
+        if reply.status != 503 {
+            return Ok(Told { reply, echo: None, was_lost: losses > 0 });
+        }
+        house.reopen()?;
+        house.settle()?;
     }
-    house.reopen()?;
-    house.settle()?;
-    let reply = house.ask(message)?;
-    ensure!(
-        reply.status != 503,
-        "sent again after its answer was lost, it changed something again"
-    );
-    Ok(Told { reply, echo: None, was_lost: true })
+    bail!("sent again after its answer was lost, it changed something again")
 }
 
 #[test]

@@ -50,7 +50,7 @@ impl ApiError {
         }
     }
 
-    fn message(&self) -> String {
+    pub(crate) fn message(&self) -> String {
         match self {
             Self::Invalid(_) => String::new(),
             Self::Malformed(message)
@@ -71,9 +71,12 @@ impl ApiError {
             Self::Conflict { code, .. } => Some(code),
             Self::KeyInvalid(_) => Some("IDEMPOTENCY_KEY_INVALID"),
             Self::Failed(Failure::Store(StoreError::Corrupt(_))) => Some("CORRUPT"),
-            Self::Failed(Failure::Unavailable | Failure::Store(_)) => Some("UNAVAILABLE"),
+            Self::Failed(Failure::Unavailable | Failure::Changed(_) | Failure::Store(_)) => {
+                Some("UNAVAILABLE")
+            }
             Self::Failed(Failure::Busy) => Some("BUSY"),
             Self::Failed(Failure::Parked(_)) => Some("PARKED"),
+            Self::Failed(Failure::Conflict { .. }) => Some("IDEMPOTENCY_CONFLICT"),
             Self::Invalid(_)
             | Self::Malformed(_)
             | Self::TooLarge(_)
@@ -88,10 +91,11 @@ impl ApiError {
 fn status_of(failure: &Failure) -> (StatusCode, bool) {
     match failure {
         Failure::NoExecution(_)
+        | Failure::NoDefinition(_)
         | Failure::Missing(_)
-        | Failure::Rejected(Rejection::UnknownTask(_) | Rejection::NothingPending) => {
-            (StatusCode::NOT_FOUND, false)
-        }
+        | Failure::Rejected(
+            Rejection::UnknownTask(_) | Rejection::NothingPending | Rejection::NotFound(_),
+        ) => (StatusCode::NOT_FOUND, false),
         Failure::Rejected(Rejection::Invalid(_)) => (StatusCode::BAD_REQUEST, false),
         Failure::Rejected(Rejection::WrongState(_) | Rejection::Stale(_))
         | Failure::Conflict { .. }
@@ -99,10 +103,11 @@ fn status_of(failure: &Failure) -> (StatusCode, bool) {
         | Failure::Parked(_) => (StatusCode::CONFLICT, false),
         Failure::Busy => (StatusCode::TOO_MANY_REQUESTS, true),
         Failure::Unavailable
+        | Failure::Changed(_)
         | Failure::Store(
             StoreError::Contended | StoreError::Unknown | StoreError::Unavailable(_),
         ) => (StatusCode::SERVICE_UNAVAILABLE, true),
-        Failure::Store(StoreError::Corrupt(_)) | Failure::Fault(_) => {
+        Failure::Store(StoreError::Corrupt(_)) | Failure::Sealed(_) | Failure::Fault(_) => {
             (StatusCode::INTERNAL_SERVER_ERROR, false)
         }
     }

@@ -6,13 +6,19 @@
 
 mod answer;
 mod app;
+mod bulk;
+mod confidential;
+mod environment;
 mod error;
 mod idempotency;
 mod metadata;
+mod operations;
 mod params;
 mod request;
 mod routes;
+mod secrets;
 mod service;
+mod tags;
 mod tasks;
 mod view;
 mod workflow;

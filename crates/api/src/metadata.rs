@@ -38,15 +38,23 @@ fn check(app: &App, definition: &WorkflowDef) -> Result<(), ApiError> {
 pub(crate) fn refuse_unsupported(definition: &WorkflowDef, path: &str) -> Result<(), ApiError> {
     let mut violations = Vec::new();
     for (at, step) in definition.steps().iter().enumerate() {
+        let path = |field: &str| format!("{path}tasks[{at}].{field}");
         if !is_supported(&step.kind) {
             let message = format!("task type {} is not in this release", step.kind);
-            let path = format!("{path}tasks[{at}].type");
-            violations.push(Violation::new(path, message).with_value(&step.kind));
+            violations.push(Violation::new(path("type"), message).with_value(&step.kind));
         }
-    }
-    if definition.failure_workflow.as_deref().is_some_and(|name| !name.is_empty()) {
-        let message = "failureWorkflow is not in this release; leave it out";
-        violations.push(Violation::new(format!("{path}failureWorkflow"), message));
+        let sink = step.sink.as_deref().filter(|_| step.kind == "EVENT").unwrap_or("conductor");
+        if !sink.contains("${") && sink != "conductor" && !sink.starts_with("conductor:") {
+            let message = "only conductor sinks are in this release: conductor, conductor:NAME";
+            violations.push(Violation::new(path("sink"), message).with_value(sink));
+        }
+        let child = step.sub_workflow_param.as_ref().filter(|_| step.kind == "SUB_WORKFLOW");
+        if child.is_some_and(|child| child.workflow_definition.is_some()) {
+            let message =
+                "a definition inside a step is not in this release; register it and name it";
+            let path = path("subWorkflowParam.workflowDefinition");
+            violations.push(Violation::new(path, message));
+        }
     }
     if violations.is_empty() { Ok(()) } else { Err(ApiError::Invalid(violations)) }
 }
@@ -151,7 +159,9 @@ fn task_write(app: &App, mut task: TaskDef, rule: DocumentRule) -> Result<Docume
             task.create_time = before.map_or(now, |before| before.create_time);
             task.update_time = now;
         }
-        DocumentRule::Any | DocumentRule::MustBeAbsent => task.create_time = now,
+        DocumentRule::Any | DocumentRule::MustBeAbsent | DocumentRule::Unchanged(_) => {
+            task.create_time = now
+        }
     }
     let key = Definitions::task_key(&task.name);
     Ok(DocumentWrite { key, body: body_of(&task)?, rule })

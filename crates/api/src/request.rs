@@ -11,6 +11,7 @@ use axum::body::to_bytes;
 use axum::extract::{FromRequest, Request};
 use bytes::Bytes;
 use http_body_util::LengthLimitError;
+use semel_engine::PAYLOAD_BYTES_MAX;
 use semel_model::{Payload, lenient};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, MapAccess, Visitor};
@@ -47,10 +48,27 @@ impl Body {
         Ok(list.into_iter().map(|object| object.0).collect())
     }
 
+    /// A list of plain texts.
+    pub(crate) fn texts(&self) -> Result<Vec<String>, ApiError> {
+        self.json()
+    }
+
     fn json<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
         check_depth(&self.0)?;
         serde_json::from_slice(&self.0)
             .map_err(|error| ApiError::Malformed(format!("the request body is not valid: {error}")))
+    }
+
+    pub(crate) fn is_blank(&self) -> bool {
+        self.0.iter().all(u8::is_ascii_whitespace)
+    }
+
+    /// Text as it came. Clients differ: one JSON string is taken for what it says, anything else
+    /// word for word.
+    pub(crate) fn text(&self) -> Result<String, ApiError> {
+        let text = std::str::from_utf8(&self.0);
+        let text = text.map_err(|_| ApiError::Malformed("the body is not UTF-8".to_owned()))?;
+        Ok(serde_json::from_str(text).unwrap_or_else(|_| text.to_owned()))
     }
 
     /// An object of payload; an absent body means `{}`.
@@ -58,7 +76,7 @@ impl Body {
         #[derive(Deserialize)]
         #[serde(transparent)]
         struct Object(#[serde(deserialize_with = "lenient::object")] Payload);
-        if self.0.iter().all(u8::is_ascii_whitespace) {
+        if self.is_blank() {
             return Ok(Payload::empty());
         }
         self.json::<Object>().map(|object| object.0)
@@ -107,6 +125,24 @@ fn check_depth(bytes: &[u8]) -> Result<(), ApiError> {
     Ok(())
 }
 
+/// An object that can be read in full: no number beyond all limits, no half of a character.
+pub(crate) fn readable(name: &str, payload: &Payload) -> Result<(), ApiError> {
+    if !payload.is_object() || payload.value().is_object() {
+        return Ok(());
+    }
+    Err(ApiError::Malformed(format!("{name} has a number or text that cannot be held")))
+}
+
+/// Data a run or a task will carry.
+pub(crate) fn bounded(name: &str, payload: &Payload) -> Result<(), ApiError> {
+    let bytes = payload.len();
+    if bytes <= PAYLOAD_BYTES_MAX {
+        return Ok(());
+    }
+    let message = format!("{name} takes {bytes} bytes, more than the limit of {PAYLOAD_BYTES_MAX}");
+    Err(ApiError::Malformed(message))
+}
+
 /// Text that will be a column or a header.
 pub(crate) fn plain(name: &str, text: Option<&str>) -> Result<(), ApiError> {
     match text {
@@ -133,6 +169,18 @@ mod tests {
         assert!(body(r#"["a"]"#).object::<Named>().is_err());
         assert!(body(r#"[["a"]]"#).list::<Named>().is_err());
         assert!(body(r#"{"name":"a"}"#).list::<Named>().is_err());
+    }
+
+    #[test]
+    fn text_is_unquoted_only_if_all_of_it_is_one_json_string() {
+        let text = |body: &'static str| Body(Bytes::from_static(body.as_bytes())).text().unwrap();
+        assert_eq!(text(r#""say \"hi\"\nbye""#), "say \"hi\"\nbye");
+        for verbatim in ["plain", r#"say \"hi\"\nbye"#, r#""a" "b""#, r#""open"#, " x\n", "", "12"]
+        {
+            assert_eq!(text(verbatim), verbatim);
+        }
+        assert_eq!(text(r#"{"user":"ann"}"#), r#"{"user":"ann"}"#);
+        assert!(Body(Bytes::from_static(b"\xff")).text().is_err());
     }
 
     #[test]

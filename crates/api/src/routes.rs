@@ -9,14 +9,20 @@ use tower_http::normalize_path::{NormalizePath, NormalizePathLayer};
 
 use crate::app::App;
 use crate::error::ApiError;
-use crate::{metadata, service, tasks, workflow};
+use crate::{bulk, environment, metadata, operations, secrets, service, tasks, workflow};
 
 /// The routes behind one rule: a trailing slash means nothing.
 pub type Door = NormalizePath<Router>;
 
 pub fn door(app: App, cors_origins: &[String]) -> Door {
-    let api =
-        Router::new().merge(metadata::routes()).merge(workflow::routes()).merge(tasks::routes());
+    let api = Router::new()
+        .merge(metadata::routes())
+        .merge(workflow::routes())
+        .merge(operations::routes())
+        .merge(bulk::routes())
+        .merge(tasks::routes())
+        .merge(environment::routes())
+        .merge(secrets::routes());
     let mut routes = Router::new()
         .nest("/api", api)
         .merge(service::routes(app.test_clock))

@@ -18,10 +18,10 @@ use serde_json::{Map, json};
 
 use crate::answer::{Answered, empty, json, nothing, text, with_header};
 use crate::app::App;
+use crate::confidential;
 use crate::error::ApiError;
 use crate::params::{Params, Path};
 use crate::request::{Body, plain};
-use crate::view;
 use crate::workflow::{ANONYMOUS, execution_id, request_id, snapshot};
 
 /// How long a single poll waits, and a batch poll that does not say.
@@ -42,7 +42,8 @@ pub(crate) fn routes() -> Router<App> {
 /// `GET /api/tasks/poll/{type}`: one task, or 204.
 async fn poll(State(app): State<App>, Path(kind): Path<String>, params: Params) -> Answered {
     let taken = claim(&app, kind, &params, 1, POLL_WAIT_MS).await?;
-    Ok(taken.first().map_or_else(nothing, |out| json(&view::handed_out(out))))
+    let handed = confidential::handed_out(&app, taken).await?;
+    Ok(handed.first().map_or_else(nothing, json))
 }
 
 /// `GET /api/tasks/poll/batch/{type}`: always a list.
@@ -57,7 +58,7 @@ async fn poll_batch(State(app): State<App>, Path(kind): Path<String>, params: Pa
     let count = usize::try_from(count).unwrap_or(0).min(POLL_BATCH_MAX);
     let wait = u64::try_from(wait).unwrap_or(0);
     let taken = claim(&app, kind, &params, count, wait).await?;
-    Ok(json(&taken.iter().map(view::handed_out).collect::<Vec<_>>()))
+    Ok(json(&confidential::handed_out(&app, taken).await?))
 }
 
 async fn claim(
@@ -148,6 +149,19 @@ fn named(result: TaskResult) -> Result<Named, ApiError> {
     Ok(Named { place: Place { execution, task }, report, result })
 }
 
+/// Without the secrets its worker was handed. Its fingerprint is of what is left: from one of the
+/// whole, a short secret could be guessed.
+async fn cleared(app: &App, mut named: Named) -> Result<Named, ApiError> {
+    let Place { execution, task } = named.place;
+    let mask = app.runtime.mask(execution, |execution| execution.task(task).cloned()).await?;
+    let Named { report, result, .. } = &mut named;
+    if confidential::clear(&mask, &mut result.output_data, &mut result.reason_for_incompletion) {
+        report.progress.reason = result.reason_for_incompletion.clone();
+        report.fingerprint = fingerprint(task, report.progress.status, result);
+    }
+    Ok(named)
+}
+
 /// Everything a report says: its byte-equal repeat has the same.
 fn fingerprint(task: TaskId, status: TaskResultStatus, result: &TaskResult) -> Digest {
     let fence = result.fence_token.map_or_else(String::new, |fence| fence.to_string());
@@ -183,6 +197,7 @@ async fn report(
         execution: named.place.execution,
         event: Event::Reported(named.report),
         payloads: vec![named.result.output_data],
+        definition: None,
         actor: worker.unwrap_or_else(|| ANONYMOUS.to_owned()),
         event_id: request_id(headers),
         next,
@@ -201,7 +216,7 @@ async fn report(
 async fn stale(app: &App, params: &Params, place: Place, why: &str) -> Result<Reported, ApiError> {
     let found = snapshot(app, &place.execution.to_string()).await?;
     let task = found.execution.task(place.task);
-    let policy = task.map(|task| found.execution.definition().step(&task.reference).policy());
+    let policy = task.map(|task| task.step.policy());
     let asked = policy.and_then(|policy| policy.strict_fencing).unwrap_or(false);
     if !params.flag("strict", asked)? {
         return Ok(Reported::Stale);
@@ -236,6 +251,7 @@ async fn update(
     if named.result.extend_lease {
         return renew(&app, &named, id).await;
     }
+    let named = cleared(&app, named).await?;
     Ok(match report(&app, &headers, &params, named, false).await? {
         Reported::Done { standing, .. } => marked(id, Some(standing)),
         Reported::Stale => marked(id, None),
@@ -253,10 +269,12 @@ async fn update_v2(
     if named.result.extend_lease {
         return renew(&app, &named, nothing()).await;
     }
+    let named = cleared(&app, named).await?;
     Ok(match report(&app, &headers, &params, named, true).await? {
         Reported::Done { standing, next } => {
-            let answer = next.map_or_else(nothing, |out| json(&view::handed_out(&out)));
-            marked(answer, Some(standing))
+            let next = next.map(|out| *out).into_iter().collect();
+            let handed = confidential::handed_out(&app, next).await?;
+            marked(handed.first().map_or_else(nothing, json), Some(standing))
         }
         Reported::Stale => marked(nothing(), None),
     })
@@ -303,10 +321,16 @@ async fn update_by_name(
         worker: worker.clone(),
         callback_after_seconds: 0,
     };
+    let execution = execution_id(&id)?;
+    let mask =
+        app.runtime.mask(execution, |execution| execution.latest(&reference).cloned()).await?;
+    let mut output = body.payload()?;
+    confidential::clear(&mask, &mut output, &mut None);
     let work = EventWork {
-        execution: execution_id(&id)?,
+        execution,
         event: Event::Named { reference, force: params.flag("force", false)?, progress },
-        payloads: vec![body.payload()?],
+        payloads: vec![output],
+        definition: None,
         actor: worker.unwrap_or_else(|| ANONYMOUS.to_owned()),
         event_id: request_id(&headers),
         next: None,

@@ -4,28 +4,27 @@ use axum::Router;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
-use axum::routing::{delete, get, post, put};
-use semel_engine::{Event, Start, StartKey};
+use axum::routing::{delete, get, post};
+use semel_engine::{Start, StartKey};
 use semel_model::{ExecutionId, StartWorkflowRequest};
-use semel_runtime::{Answer, Class, EventWork, Failure, Snapshot, StartWork, Work};
+use semel_runtime::{Answer, Class, Failure, Snapshot, StartWork, Work};
 use serde_json::{Map, json};
 
 use crate::answer::{Answered, empty, json, text, with_header};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::idempotency::start_key;
+use crate::operations;
 use crate::params::{Params, Path};
-use crate::request::{Body, plain};
+use crate::request::{Body, bounded, plain};
 use crate::view;
 
 pub(crate) fn routes() -> Router<App> {
     Router::new()
         .route("/workflow", post(start))
-        .route("/workflow/{id}", get(read).delete(terminate).post(start_named))
+        .route("/workflow/{id}", get(read).delete(operations::terminate).post(start_named))
         .route("/workflow/start/{name}/{version}", post(start_version))
         .route("/workflow/{id}/status", get(status))
-        .route("/workflow/{id}/pause", put(pause))
-        .route("/workflow/{id}/resume", put(resume))
         .route("/workflow/{id}/log", get(log))
         .route("/workflow/{id}/verify", post(verify))
         .route("/workflow/{id}/parked", delete(lift))
@@ -107,6 +106,7 @@ fn start_work(
         return Err(ApiError::Invalid(violations));
     }
     plain("correlationId", request.correlation_id.as_deref())?;
+    bounded("input", &request.input)?;
     let definition = match request.workflow_def {
         Some(definition) => {
             crate::metadata::refuse_unsupported(&definition, "workflowDef.")?;
@@ -131,6 +131,7 @@ fn start_work(
         task_to_domain: request.task_to_domain.unwrap_or_default(),
         idempotency_key: key.as_ref().map(|key| key.key.clone()),
         created_by: request.created_by,
+        ..Start::default()
     };
     Ok(StartWork {
         id: ExecutionId::draw(),
@@ -198,41 +199,6 @@ async fn status(State(app): State<App>, Path(id): Path<String>, params: Params) 
     let (output, variables) =
         (params.flag("includeOutput", false)?, params.flag("includeVariables", false)?);
     Ok(json(&view::state(&snapshot(&app, &id).await?, output, variables)))
-}
-
-async fn operate(app: &App, id: &str, headers: &HeaderMap, event: Event) -> Answered {
-    let work = EventWork {
-        execution: execution_id(id)?,
-        event,
-        payloads: Vec::new(),
-        actor: ANONYMOUS.to_owned(),
-        event_id: request_id(headers),
-        next: None,
-    };
-    app.runtime.submit(Work::Event(Box::new(work)), Class::Operation).await?;
-    Ok(empty())
-}
-
-/// `DELETE /api/workflow/{id}`: terminates.
-async fn terminate(
-    State(app): State<App>,
-    Path(id): Path<String>,
-    headers: HeaderMap,
-    params: Params,
-) -> Answered {
-    let reason = params.text("reason").map(str::to_owned);
-    plain("reason", reason.as_deref())?;
-    operate(&app, &id, &headers, Event::Terminated { reason }).await
-}
-
-/// `PUT /api/workflow/{id}/pause`.
-async fn pause(State(app): State<App>, Path(id): Path<String>, headers: HeaderMap) -> Answered {
-    operate(&app, &id, &headers, Event::Paused).await
-}
-
-/// `PUT /api/workflow/{id}/resume`.
-async fn resume(State(app): State<App>, Path(id): Path<String>, headers: HeaderMap) -> Answered {
-    operate(&app, &id, &headers, Event::Resumed).await
 }
 
 /// `GET /api/workflow/{id}/log`: the journal, oldest first.

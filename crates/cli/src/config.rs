@@ -58,7 +58,7 @@ fn object(it: &Sourced) -> Value {
 /// As JSON would write it; the configuration was accepted, so numbers and switches parse.
 fn typed(it: &Sourced) -> Value {
     match it.key.shape {
-        Shape::Text => json!(it.value),
+        Shape::Text | Shape::Secret => json!(it.value),
         Shape::Number => json!(it.value.parse::<u64>().ok()),
         Shape::Switch => json!(it.value.parse::<bool>().ok()),
         Shape::List => {

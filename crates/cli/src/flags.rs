@@ -33,6 +33,7 @@ fn argument(key: &'static Key) -> Arg {
     let argument = Arg::new(key.name).long(key.flag()).help(help);
     match key.shape {
         Shape::Text => argument.value_name("TEXT"),
+        Shape::Secret => argument.value_name("KEY"),
         Shape::Number => argument.value_name("NUMBER").allow_negative_numbers(true),
         Shape::List => argument.value_name("LIST").action(ArgAction::Append),
         Shape::Switch => argument

@@ -7,6 +7,7 @@
 mod config;
 mod flags;
 mod logging;
+mod rotate;
 mod server;
 
 use std::process::ExitCode;
@@ -36,12 +37,14 @@ fn command() -> Command {
         .arg_required_else_help(true)
         .subcommand(server::command())
         .subcommand(config::command())
+        .subcommand(rotate::command())
 }
 
 fn run(matches: &ArgMatches) -> anyhow::Result<()> {
     match matches.subcommand() {
         Some((server::NAME, matches)) => server::execute(matches),
         Some((config::NAME, matches)) => config::execute(matches),
+        Some((rotate::NAME, matches)) => rotate::execute(matches),
         other => unreachable!("clap accepts only the commands it was told: {other:?}"),
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Settles the configuration, starts logging and hands over to the server until it stops.
 
+use std::ffi::OsString;
 use std::net::SocketAddr;
 
 use clap::{ArgMatches, Command};
@@ -24,8 +25,16 @@ pub(crate) fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
 /// Returns when the server has stopped.
 fn run_server(config: Config) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(semel_server::run(config, banner))?;
+    runtime.block_on(semel_server::run(config, variables(), banner))?;
     Ok(())
+}
+
+/// Those of the process, once. What is not UTF-8 cannot be a value of a workflow.
+fn variables() -> Vec<(String, String)> {
+    let text = |(name, value): (OsString, OsString)| {
+        Some((name.into_string().ok()?, value.into_string().ok()?))
+    };
+    std::env::vars_os().filter_map(text).collect()
 }
 
 /// Where it listens and where data is; the first thing a person wants to know.

@@ -5,10 +5,11 @@
 
 use std::collections::BTreeMap;
 
-use semel_model::{Digest, TaskId, TaskStatus, Timestamp, WorkflowStatus};
+use semel_model::{Digest, ExecutionId, TaskId, TaskStatus, Timestamp, WorkflowStatus};
 use serde::{Deserialize, Serialize};
 
-use crate::event::Slot;
+use crate::event::{Parent, Slot, Start};
+use crate::message::Message;
 use crate::question::Question;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,6 +26,10 @@ pub enum Change {
         idempotency_key: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         created_by: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        parent: Option<Parent>,
+        #[serde(default, skip_serializing_if = "is_none_polled")]
+        depth: u32,
     },
     TaskScheduled {
         task: TaskId,
@@ -41,6 +46,103 @@ pub enum Change {
         /// Run by the engine: in progress at once, and never offered to workers.
         #[serde(default, skip_serializing_if = "is_false")]
         system: bool,
+        /// It begins in a commit of its own.
+        #[serde(default, skip_serializing_if = "is_false")]
+        later: bool,
+        /// Asked for by a person: clocks and reasons of earlier attempts do not count.
+        #[serde(default, skip_serializing_if = "is_false")]
+        by_hand: bool,
+    },
+    /// The engine begins a task of its own whose delay is over.
+    TaskBegan {
+        task: TaskId,
+    },
+    /// The same task once more: nothing of what it did before counts.
+    TaskReset {
+        task: TaskId,
+        attempt: u32,
+        input: Slot,
+    },
+    /// A task that waits for its child waits again.
+    TaskReopened {
+        task: TaskId,
+        epoch: u32,
+    },
+    /// The step will not be done.
+    TaskSkipped {
+        task: TaskId,
+        reference: String,
+        input: Slot,
+        output: Slot,
+        /// Before the run came there: it is listed before all others.
+        #[serde(default, skip_serializing_if = "is_false")]
+        ahead: bool,
+    },
+    /// Somebody jumped over the task while it ran: nothing waits for it, and no retry does it again.
+    TaskPassedOver {
+        task: TaskId,
+    },
+    /// The task need not wait for its callback any more.
+    TaskReady {
+        task: TaskId,
+    },
+    /// The task has a child, or watches a run it found.
+    ChildAttached {
+        task: TaskId,
+        child: ExecutionId,
+        #[serde(default, skip_serializing_if = "is_none_polled")]
+        edge: u32,
+        #[serde(default, skip_serializing_if = "is_false")]
+        observed: bool,
+    },
+    TasksRemoved {
+        which: Removed,
+        /// Tasks that take their places get ids of this generation.
+        generation: u32,
+    },
+    /// A run begins, by this one's doing, in this commit.
+    RunCreated {
+        run: ExecutionId,
+        start: Box<Start>,
+    },
+    Sent {
+        to: ExecutionId,
+        message: Message,
+    },
+    /// A message for the world outside.
+    Published {
+        task: TaskId,
+        sink: String,
+        body: Slot,
+    },
+    /// Somebody wants to know when this run ends.
+    Watched {
+        by: Parent,
+        epoch: u32,
+    },
+    /// What the parent said with an earlier epoch does not count any more.
+    EpochNoted {
+        epoch: u32,
+    },
+    /// The run lives again.
+    Revived {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        epoch: Option<u32>,
+        /// As if it had just been created.
+        #[serde(default, skip_serializing_if = "is_false")]
+        anew: bool,
+        /// It still names the task that first ended it.
+        #[serde(default, skip_serializing_if = "is_false")]
+        failure_kept: bool,
+    },
+    DefinitionChanged {
+        definition: Digest,
+    },
+    InputSet {
+        input: Slot,
+    },
+    CorrelationSet {
+        correlation_id: String,
     },
     /// The task ends by itself at that time.
     TaskWaits {
@@ -51,6 +153,8 @@ pub enum Change {
     VariablesSet {
         variables: Slot,
     },
+    /// The run's variables are what its definition says.
+    VariablesReset,
     /// The task waits for an answer before it is offered to workers.
     Asked {
         task: TaskId,
@@ -120,6 +224,16 @@ pub struct HandOutFacts {
     pub polls: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fence: Option<u64>,
+}
+
+/// Tasks that are as if they had never been.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Removed {
+    All,
+    /// Those scheduled after this one.
+    After(TaskId),
+    /// All attempts at these steps.
+    Steps(Vec<String>),
 }
 
 fn is_zero(at: &Timestamp) -> bool {

@@ -3,7 +3,7 @@
 //! Each follows from the facts of its task or of the run, so none is ever searched for. Those of a
 //! task in the hands of workers live with its delivery instead.
 
-use semel_model::{TaskId, Timestamp};
+use semel_model::{TaskId, TaskStatus, Timestamp};
 
 use crate::execution::{Deadline, Execution, Task};
 
@@ -12,7 +12,7 @@ impl Execution {
         if task.status.is_terminal() {
             return Vec::new();
         }
-        let step = self.definition.step(&task.reference);
+        let step = &task.step;
         let after = |from: Timestamp, seconds: i64, kind: fn(TaskId) -> Deadline| {
             (seconds > 0).then(|| (from.plus_seconds(seconds), kind(task.id)))
         };
@@ -20,11 +20,14 @@ impl Execution {
         let run = after(task.started_at, step.run_timeout_seconds(), Deadline::Run);
         let silent = after(task.updated_at, step.response_timeout_seconds(), Deadline::Response);
         let asked = task.question.as_ref().map(|(_, again)| (*again, Deadline::Question(task.id)));
+        let is_waiting = task.system && task.status == TaskStatus::Scheduled;
+        let begins = is_waiting.then_some((task.ready_at, Deadline::Begin(task.id)));
         let waits = task.wait_until.map(|until| (until, Deadline::Wait(task.id)));
         [
             total.filter(|_| !task.alerted_total),
-            run.filter(|_| task.system && !task.alerted_run),
-            silent.filter(|_| task.system),
+            run.filter(|_| task.system && !is_waiting && !task.alerted_run),
+            silent.filter(|_| task.system && !is_waiting),
+            begins,
             asked,
             waits,
         ]

@@ -3,12 +3,17 @@
 //! Branches on the event; the modules it calls do the arithmetic. Validate first, emit after: a
 //! rejection leaves the execution as it was. A repeated event yields no changes (law 1).
 
+use std::sync::Arc;
+
 use semel_model::{Payload, TaskId, Timestamp, WorkflowStatus};
 
 use crate::change::{Change, Timeout};
+use crate::ending::Ending;
 use crate::event::{Event, Start};
 use crate::execution::{Deadline, Execution};
 use crate::facts::Facts;
+use crate::pin::Pinned;
+use crate::record::RecordKey;
 use crate::turn::Turn;
 
 /// What is now so, and what it was decided on.
@@ -29,10 +34,22 @@ pub enum Stop {
     Miss(Rows),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rows {
     /// All deliveries of the execution.
     Deliveries,
+    Record(RecordKey),
+    /// What is registered by that name and version; version 0 is the latest.
+    Definition(String, i32),
+}
+
+/// What an event brings along besides itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Brought<'a> {
+    /// Those the event's slots point at.
+    pub payloads: &'a [Payload],
+    /// The definition that [`Event::brings`] names.
+    pub definition: Option<&'a Arc<Pinned>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -47,18 +64,20 @@ pub enum Rejection {
     #[error("{0}")]
     WrongState(String),
     #[error("{0}")]
+    NotFound(String),
+    #[error("{0}")]
     Invalid(String),
 }
 
-/// Decides one event. `payloads` are those the event's slots point at.
+/// Decides one event.
 pub fn decide(
     execution: &mut Execution,
     event: &Event,
-    payloads: &[Payload],
+    brought: &Brought<'_>,
     facts: &Facts,
 ) -> Result<Decision, Stop> {
     let now = facts.now.max(execution.last_at());
-    let mut turn = Turn::new(execution, payloads, facts, now);
+    let mut turn = Turn::new(execution, brought, facts, now);
     match event {
         Event::Started(start) => turn.start(start)?,
         Event::Reported(report) => turn.report(report)?,
@@ -68,7 +87,22 @@ pub fn decide(
         Event::Answered { task, question, answer } => turn.answer(*task, *question, answer),
         Event::Paused => turn.pause()?,
         Event::Resumed => turn.resume()?,
-        Event::Terminated { reason } => turn.terminate(reason.as_deref())?,
+        Event::Terminated { reason, compensate } => {
+            turn.terminate(reason.as_deref(), *compensate)?;
+        }
+        Event::Retried => turn.retry()?,
+        Event::Restarted { definition } => turn.restart(*definition)?,
+        Event::Reran(rerun) => turn.rerun(rerun)?,
+        Event::Skipped { reference, input, output } => turn.skip(reference, *input, *output)?,
+        Event::Jumped { reference, input } => turn.jump(reference, *input)?,
+        Event::Upgraded { definition, input, outputs } => {
+            turn.upgrade(*definition, *input, outputs)?;
+        }
+        Event::CallbacksReset => turn.reset_callbacks()?,
+        Event::VariablesUpdated { variables } => turn.update_variables(*variables)?,
+        Event::Removed => turn.remove()?,
+        Event::Told(message) => turn.hear(message)?,
+        Event::ChildRevived { task, epoch } => turn.child_revived(*task, *epoch)?,
     }
     turn.settle()?;
     Ok(turn.finish())
@@ -79,6 +113,7 @@ impl Turn<'_> {
         if self.execution().status().is_some() {
             return Ok(()); // Begun already: the first start stands.
         }
+        self.newborn = start.born;
         let input = self.with_defaults(start.input)?;
         self.emit(Change::Started {
             input,
@@ -87,12 +122,19 @@ impl Turn<'_> {
             task_to_domain: start.task_to_domain.clone(),
             idempotency_key: start.idempotency_key.clone(),
             created_by: start.created_by.clone(),
+            parent: start.parent,
+            depth: start.depth,
         });
+        self.begin_steps()
+    }
+
+    /// The first step, or the end.
+    pub(crate) fn begin_steps(&mut self) -> Result<(), Stop> {
         match self.execution().definition().first().cloned() {
             Some(step) => self.schedule(&step)?,
             None => {
                 let reason = Some("No tasks found to be executed".to_owned());
-                self.close_execution(WorkflowStatus::Completed, reason, None)?;
+                self.close_execution(Ending::of(WorkflowStatus::Completed, reason))?;
             }
         }
         Ok(())
@@ -132,6 +174,7 @@ impl Turn<'_> {
                 Deadline::Run(task) => self.expire_clock(task, Timeout::Run)?,
                 Deadline::Response(task) => self.expire_clock(task, Timeout::Response)?,
                 Deadline::Wait(task) => self.end_wait(task),
+                Deadline::Begin(task) => self.begin_delayed(task)?,
             }
         }
         Ok(())

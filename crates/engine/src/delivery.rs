@@ -102,7 +102,7 @@ impl HandOut {
 impl Delivery {
     /// The row as the journal alone gives it: never handed out.
     pub fn of(execution: &Execution, task: &Task) -> Self {
-        let step = execution.definition().step(&task.reference);
+        let step = &task.step;
         Self {
             task: task.id,
             execution: execution.id(),
@@ -113,7 +113,7 @@ impl Delivery {
             reference: task.reference.to_string(),
             attempt: task.attempt,
             scheduled_at: task.scheduled_at,
-            definition: execution.definition().digest(),
+            definition: step.definition(),
             correlation_id: execution.correlation_id().map(str::to_owned),
             replaces: task.replaces,
             reason: task.reason.clone(),
@@ -121,7 +121,9 @@ impl Delivery {
             output: task.output.clone(),
             hand_out: HandOut {
                 armed: !execution.is_paused(),
-                poll_until: poll_until(execution, task),
+                poll_until: poll_until(task),
+                // The next is above whatever was handed out under this id before.
+                fence: task.fence.filter(|_| task.is_reset).unwrap_or(0),
                 ..HandOut::default()
             },
         }
@@ -162,8 +164,8 @@ pub struct Claimed {
     pub token: Token,
 }
 
-fn poll_until(execution: &Execution, task: &Task) -> Option<Timestamp> {
-    let seconds = execution.definition().step(&task.reference).poll_timeout_seconds();
+fn poll_until(task: &Task) -> Option<Timestamp> {
+    let seconds = task.step.poll_timeout_seconds();
     (seconds > 0 && !task.alerted_poll).then(|| task.ready_at.plus_seconds(seconds))
 }
 
@@ -175,10 +177,19 @@ pub fn follow(
     change: &Change,
 ) {
     match change {
-        Change::TaskScheduled { task, .. } | Change::TaskPlaced { task, .. } => {
-            let task = execution.expect_task(*task);
-            if task.is_placed() {
+        Change::TaskScheduled { task, .. }
+        | Change::TaskPlaced { task, .. }
+        | Change::TaskReset { task, .. } => {
+            if let Some(task) = execution.task(*task).filter(|task| task.is_placed()) {
                 rows.insert(task.id, Some(Delivery::of(execution, task)));
+            }
+        }
+        Change::TaskReady { task } => {
+            let task = execution.expect_task(*task);
+            if let Some(Some(row)) = rows.get_mut(&task.id) {
+                let kept = row.hand_out.clone();
+                *row = Delivery::of(execution, task);
+                row.hand_out = HandOut { poll_until: row.hand_out.poll_until, ..kept };
             }
         }
         Change::TaskProgressed { task, .. } => {
@@ -213,7 +224,23 @@ pub fn follow(
         Change::Started { .. }
         | Change::Asked { .. }
         | Change::TaskWaits { .. }
+        | Change::TaskBegan { .. }
+        | Change::TaskReopened { .. }
+        | Change::TaskSkipped { .. }
+        | Change::TaskPassedOver { .. }
+        | Change::ChildAttached { .. }
+        | Change::TasksRemoved { .. }
+        | Change::RunCreated { .. }
+        | Change::Sent { .. }
+        | Change::Published { .. }
+        | Change::Watched { .. }
+        | Change::EpochNoted { .. }
+        | Change::Revived { .. }
+        | Change::DefinitionChanged { .. }
+        | Change::InputSet { .. }
+        | Change::CorrelationSet { .. }
         | Change::VariablesSet { .. }
+        | Change::VariablesReset
         | Change::ExecutionAlerted
         | Change::ExecutionClosed { .. } => {}
     }

@@ -1,33 +1,68 @@
 //! # Endings: completed, failed, timed out, terminated
 //!
-//! Closing an execution cancels what is still open and computes the output; every ending takes this
-//! one door.
+//! Closing an execution cancels what is still open, computes the output, tells whoever waits and
+//! starts the failure workflow; every ending takes this one door.
 
 use std::sync::Arc;
 
-use semel_model::{Payload, TaskStatus, WorkflowStatus};
+use semel_model::{Payload, TaskId, TaskStatus, WorkflowStatus};
+use serde_json::json;
 
 use crate::change::Change;
 use crate::decide::Stop;
 use crate::execution::Task;
+use crate::expression::merged;
+use crate::message::{ChildEnd, Message};
 use crate::retry::ending_of;
-use crate::turn::Turn;
+use crate::turn::{Closing, PAYLOAD_BYTES_MAX, Turn};
+
+/// How a run ends.
+pub(crate) struct Ending {
+    pub(crate) status: WorkflowStatus,
+    pub(crate) reason: Option<String>,
+    /// The task that caused it.
+    pub(crate) failed: Option<TaskId>,
+    /// Whether an unsuccessful end starts the failure workflow.
+    pub(crate) compensate: bool,
+    pub(crate) removed: bool,
+}
+
+impl Ending {
+    pub(crate) fn of(status: WorkflowStatus, reason: Option<String>) -> Self {
+        Self { status, reason, failed: None, compensate: true, removed: false }
+    }
+
+    /// A run whose output is too large has failed.
+    fn bounded(self, output: Payload) -> (Self, Payload) {
+        let bytes = output.len();
+        if bytes <= PAYLOAD_BYTES_MAX {
+            return (self, output);
+        }
+        let failed = self.status == WorkflowStatus::Completed;
+        let status = if failed { WorkflowStatus::Failed } else { self.status };
+        let why = format!("output of {bytes} bytes is over the limit of {PAYLOAD_BYTES_MAX}");
+        let reason = if failed { Some(why) } else { self.reason };
+        (Self { status, reason, ..self }, Payload::empty())
+    }
+}
 
 impl Turn<'_> {
     pub(crate) fn complete_execution(&mut self) -> Result<(), Stop> {
         let failures = self.permissive_failures();
         if failures.is_empty() {
-            return self.close_execution(WorkflowStatus::Completed, None, None);
+            return self.close_execution(Ending::of(WorkflowStatus::Completed, None));
         }
-        self.close_execution(WorkflowStatus::Failed, Some(failures.join(". ")), None)
+        let reason = Some(failures.join(". "));
+        self.close_execution(Ending::of(WorkflowStatus::Failed, reason))
     }
 
     pub(crate) fn fail_execution(&mut self, task: &Task, reason: String) -> Result<(), Stop> {
-        self.close_execution(ending_of(task.status), Some(reason), Some(task))
+        let ending = Ending::of(ending_of(task.status), Some(reason));
+        self.close_execution(Ending { failed: Some(task.id), ..ending })
     }
 
     /// TERMINATED is reached from every state but COMPLETED; a second call changes nothing.
-    pub(crate) fn terminate(&mut self, reason: Option<&str>) -> Result<(), Stop> {
+    pub(crate) fn terminate(&mut self, reason: Option<&str>, compensate: bool) -> Result<(), Stop> {
         match self.execution().status() {
             Some(WorkflowStatus::Completed) => Err(self.wrong_state("terminated")),
             Some(WorkflowStatus::Terminated) | None => Ok(()),
@@ -36,35 +71,94 @@ impl Turn<'_> {
                 | WorkflowStatus::Paused
                 | WorkflowStatus::Failed
                 | WorkflowStatus::TimedOut,
-            ) => self.close_execution(WorkflowStatus::Terminated, reason.map(str::to_owned), None),
+            ) => {
+                let ending = Ending::of(WorkflowStatus::Terminated, reason.map(str::to_owned));
+                self.close_execution(Ending { compensate, ..ending })
+            }
         }
     }
 
-    pub(crate) fn close_execution(
-        &mut self,
-        status: WorkflowStatus,
-        reason: Option<String>,
-        failed: Option<&Task>,
-    ) -> Result<(), Stop> {
+    /// A run that is still live when it is removed ends first, so that nobody waits for it.
+    pub(crate) fn remove(&mut self) -> Result<(), Stop> {
+        if !self.execution().is_live() {
+            return Ok(());
+        }
+        let reason = Some("The workflow was removed".to_owned());
+        let ending = Ending::of(WorkflowStatus::Terminated, reason);
+        self.close_execution(Ending { compensate: false, removed: true, ..ending })
+    }
+
+    pub(crate) fn close_execution(&mut self, ending: Ending) -> Result<(), Stop> {
         // The output sees the run as it ends: its last status, and open tasks still open.
-        self.ending = Some(status);
+        self.ending = Some(ending.status);
         let output = self.execution_output();
+        let (ending, output) = ending.bounded(output);
+        let Ending { status, reason, failed, compensate, removed } = ending;
+        let compensate = compensate && !status.is_successful();
+        let failure = if compensate { self.failure_run()? } else { None };
+        let output = match &failure {
+            Some(found) => noting(&output, found.note()),
+            None => output,
+        };
         let output = self.store(output);
+        self.cancel_open(status, reason.as_deref())?;
+        let watchers = self.execution().run().watchers.clone();
+        let was_live = self.execution().is_live();
+        self.emit(Change::ExecutionClosed { status, reason, output, failed_task: failed });
+        if was_live {
+            self.tell_end(watchers, removed);
+        }
+        if let Some(found) = failure {
+            self.start_failure_run(found);
+        }
+        Ok(())
+    }
+
+    /// Cancels every open task; children are told why.
+    fn cancel_open(&mut self, status: WorkflowStatus, reason: Option<&str>) -> Result<(), Stop> {
+        let farewell = match reason {
+            Some(reason) => format!("Parent workflow has been terminated with reason: {reason}"),
+            None => format!("Parent workflow has been terminated with status {status}"),
+        };
         let open: Vec<Arc<Task>> = self.execution().open_tasks().cloned().collect();
         for task in open {
-            let held = self.hand_out(&task)?;
-            self.emit(Change::TaskClosed {
-                task: task.id,
-                status: TaskStatus::Canceled,
-                output: None,
-                reason: task.reason.clone(),
-                fingerprint: None,
-                hand_out: held.facts(),
-            });
+            self.cancel(&task, &farewell)?;
         }
-        let failed_task = failed.map(|task| task.id);
-        self.emit(Change::ExecutionClosed { status, reason, output, failed_task });
         Ok(())
+    }
+
+    pub(crate) fn cancel(&mut self, task: &Task, farewell: &str) -> Result<(), Stop> {
+        let held = self.hand_out(task)?;
+        let closing = Closing::new(TaskStatus::Canceled, task.reason.clone(), held.facts());
+        self.emit_closed(task.id, Closing { farewell: Some(farewell.to_owned()), ..closing });
+        Ok(())
+    }
+
+    /// The parent and whoever watches hear how it ended.
+    fn tell_end(&mut self, watchers: Vec<(crate::event::Parent, u32)>, removed: bool) {
+        let run = self.execution().run();
+        let parent = run.parent.map(|parent| (parent, run.epoch));
+        let child = self.execution().id();
+        for (to, epoch) in parent.into_iter().chain(watchers) {
+            let gone = || ChildEnd::Gone { reason: "it was removed".to_owned() };
+            let end = if removed { gone() } else { self.end() };
+            let message = Message::ChildEnded { task: to.task, epoch, child, end };
+            self.emit(Change::Sent { to: to.execution, message });
+        }
+    }
+
+    /// How this closed run ended, for those who wait for it.
+    pub(crate) fn end(&mut self) -> ChildEnd {
+        let output = self.execution().output().clone();
+        let output = self.store(output);
+        let definition = self.execution().definition().definition();
+        ChildEnd::Ended {
+            status: self.execution().status().unwrap_or(WorkflowStatus::Terminated),
+            name: definition.name.clone(),
+            version: definition.version,
+            reason: self.execution().reason().map(str::to_owned),
+            output,
+        }
     }
 
     /// What a TERMINATE task says, else `outputParameters` if there are any, else the output of the
@@ -82,10 +176,12 @@ impl Turn<'_> {
 
     /// Permissive tasks let the run go on and fail it at its end.
     pub(crate) fn permissive_failures(&self) -> Vec<String> {
-        let definition = self.execution().definition();
         let failed = self.execution().latest_attempts().filter(|task| {
-            let step = definition.step(&task.reference).task();
-            step.permissive && !step.optional && !task.status.is_successful()
+            let step = task.step.task();
+            step.permissive
+                && !step.optional
+                && !task.is_passed_over
+                && !task.status.is_successful()
         });
         let mut failed: Vec<_> = failed.collect();
         failed.sort_by_key(|task| task.seq);
@@ -95,4 +191,9 @@ impl Turn<'_> {
         };
         failed.iter().map(sentence).collect()
     }
+}
+
+/// The output with the word about the failure workflow in it.
+fn noting(output: &Payload, note: String) -> Payload {
+    merged(output, &Payload::from_value(&json!({"conductor.failure_workflow": note})))
 }

@@ -6,13 +6,14 @@
 
 use std::collections::BTreeMap;
 
-use semel_model::{Digest, TaskId, TaskResultStatus};
+use semel_model::{Digest, ExecutionId, TaskId, TaskResultStatus};
 use serde::{Deserialize, Serialize};
 
+use crate::message::Message;
 use crate::question::Answer;
 
 /// Where in an entry's pool a payload lies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Slot(pub u32);
 
@@ -42,11 +43,107 @@ pub enum Event {
     Resumed,
     Terminated {
         reason: Option<String>,
+        /// Start the failure workflow too.
+        #[serde(default)]
+        compensate: bool,
+    },
+    /// What ended unsuccessfully is tried again.
+    Retried,
+    /// Everything from the beginning; on another definition when one is named.
+    Restarted {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        definition: Option<Digest>,
+    },
+    /// Again from that task on, or from the beginning.
+    Reran(Rerun),
+    /// A step that has not been reached shall not be done.
+    Skipped {
+        reference: String,
+        input: Slot,
+        output: Slot,
+    },
+    /// Go on at that step.
+    Jumped {
+        reference: String,
+        /// Absent: what the definition says.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        input: Option<Slot>,
+    },
+    /// Go on by another definition.
+    Upgraded {
+        definition: Digest,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        input: Option<Slot>,
+        /// Outputs of steps that are skipped over, by reference.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        outputs: BTreeMap<String, Slot>,
+    },
+    /// Tasks that wait for their callback are offered now.
+    CallbacksReset,
+    VariablesUpdated {
+        variables: Slot,
+    },
+    /// The run is about to be removed.
+    Removed,
+    /// Another execution says something.
+    Told(Message),
+    /// The child of that task lives again; decided in the child's commit.
+    ChildRevived {
+        task: TaskId,
+        epoch: u32,
     },
 }
 
+impl Event {
+    /// The definition the run has from now on, if this event changes it.
+    pub fn brings(&self) -> Option<Digest> {
+        match self {
+            Self::Restarted { definition } => *definition,
+            Self::Upgraded { definition, .. } => Some(*definition),
+            Self::Started(_)
+            | Self::Reported(_)
+            | Self::Named { .. }
+            | Self::Expired { .. }
+            | Self::Woke
+            | Self::Answered { .. }
+            | Self::Paused
+            | Self::Resumed
+            | Self::Terminated { .. }
+            | Self::Retried
+            | Self::Reran(_)
+            | Self::Skipped { .. }
+            | Self::Jumped { .. }
+            | Self::CallbacksReset
+            | Self::VariablesUpdated { .. }
+            | Self::Removed
+            | Self::Told(_)
+            | Self::ChildRevived { .. } => None,
+        }
+    }
+
+    /// May make a closed run live again, and with it those that wait for it.
+    pub fn may_revive(&self) -> bool {
+        matches!(
+            self,
+            Self::Retried | Self::Restarted { .. } | Self::Reran(_) | Self::ChildRevived { .. }
+        )
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Rerun {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<TaskId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_input: Option<Slot>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<Slot>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub correlation_id: Option<String>,
+}
+
 /// Everything a run is begun with; the definition itself is pinned under its digest.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Start {
     pub definition: Digest,
     pub input: Slot,
@@ -60,6 +157,29 @@ pub struct Start {
     pub idempotency_key: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_by: Option<String>,
+    /// The task that waits for this run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<Parent>,
+    /// Begun by another run, in its commit.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub born: bool,
+    /// How many runs, one inside or after the other, led to this one.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub depth: u32,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+fn is_zero(depth: &u32) -> bool {
+    *depth == 0
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Parent {
+    pub execution: ExecutionId,
+    pub task: TaskId,
 }
 
 /// What a report says about its task.

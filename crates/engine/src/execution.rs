@@ -11,7 +11,9 @@ use imbl::{OrdMap, OrdSet, Vector};
 use semel_model::{Digest, ExecutionId, Payload, TaskId, TaskStatus, Timestamp, WorkflowStatus};
 
 use crate::entry::Link;
-use crate::pin::Pinned;
+use crate::event::Parent;
+use crate::message::EPOCH_ALONE;
+use crate::pin::{Pinned, Step};
 use crate::question::Question;
 
 #[derive(Clone, Debug)]
@@ -28,6 +30,8 @@ pub struct Execution {
     pub(crate) unconsumed: OrdSet<u32>,
     pub(crate) deadlines: OrdSet<(Timestamp, Deadline)>,
     pub(crate) last_at: Timestamp,
+    /// Counts restarts and reruns: ids of removed tasks are never given again.
+    pub(crate) generation: u32,
 }
 
 /// The facts of the run as a whole; small, rarely changed.
@@ -42,6 +46,11 @@ pub(crate) struct Run {
     pub(crate) task_to_domain: BTreeMap<String, String>,
     pub(crate) idempotency_key: Option<String>,
     pub(crate) created_by: Option<String>,
+    pub(crate) parent: Option<Parent>,
+    pub(crate) depth: u32,
+    /// Which of its lives the parent's task knows; see `message.rs`.
+    pub(crate) epoch: u32,
+    pub(crate) watchers: Vec<(Parent, u32)>,
     pub(crate) started_at: Timestamp,
     pub(crate) ended_at: Timestamp,
     pub(crate) last_resumed_at: Timestamp,
@@ -59,6 +68,8 @@ pub enum Deadline {
     Run(TaskId),
     Response(TaskId),
     Wait(TaskId),
+    /// A task the engine runs itself, whose delay is over.
+    Begin(TaskId),
 }
 
 /// One attempt at a step.
@@ -66,6 +77,8 @@ pub enum Deadline {
 pub struct Task {
     pub id: TaskId,
     pub reference: Arc<str>,
+    /// Where it stands in the definition it was scheduled from.
+    pub step: Step,
     pub seq: u32,
     pub attempt: u32,
     pub status: TaskStatus,
@@ -96,6 +109,24 @@ pub struct Task {
     pub system: bool,
     /// When it ends by itself.
     pub wait_until: Option<Timestamp>,
+    /// Skipped before the run came there: listed before all others.
+    pub is_ahead: bool,
+    /// Cancelled by a jump over it.
+    pub is_passed_over: bool,
+    /// Done once more under its old id: only a current hand-out speaks for it.
+    pub is_reset: bool,
+    pub child: Option<Child>,
+    /// How many children it has had.
+    pub children: u32,
+}
+
+/// The run a task waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Child {
+    pub run: ExecutionId,
+    pub epoch: u32,
+    /// Found under a key, not begun by this task: it is never cancelled by it.
+    pub is_observed: bool,
 }
 
 impl Task {
@@ -120,6 +151,7 @@ impl Execution {
             unconsumed: OrdSet::new(),
             deadlines: OrdSet::new(),
             last_at: Timestamp::NOT_YET,
+            generation: 0,
         }
     }
 
@@ -194,6 +226,16 @@ impl Execution {
         self.run.created_by.as_deref()
     }
 
+    /// The task that waits for this run.
+    pub fn parent(&self) -> Option<Parent> {
+        self.run.parent
+    }
+
+    /// It was begun by a task that does not wait for it any more.
+    pub fn is_alone(&self) -> bool {
+        self.run.epoch == EPOCH_ALONE
+    }
+
     pub fn started_at(&self) -> Timestamp {
         self.run.started_at
     }
@@ -221,7 +263,7 @@ impl Execution {
 
     /// What follows from this closed task is already so.
     pub fn is_consumed(&self, task: &Task) -> bool {
-        let step = self.definition.step(&task.reference).task();
+        let step = task.step.task();
         let passed_over = step.permissive && !task.replaced;
         task.status.is_terminal()
             && (task.status.is_successful() || passed_over)
@@ -255,7 +297,7 @@ impl Execution {
     }
 
     pub(crate) fn last_task(&self) -> Option<&Arc<Task>> {
-        self.tasks.back()
+        self.tasks.iter().rev().find(|task| !task.is_ahead)
     }
 
     /// The newest attempt at a step.

@@ -29,17 +29,23 @@ mod filter;
 mod functions;
 mod holds;
 mod json;
+mod mask;
 mod path;
 mod pattern;
 mod position;
 mod reader;
 mod scope;
+mod secrets;
 mod select;
 mod template;
+
+pub use mask::Mask;
+pub use secrets::{Secret, mentions_secrets, reveal, secrets_in};
 
 use json::{Json, Object};
 use path::Query;
 use scope::Source;
+use secrets::SECRETS;
 use select::{Answer, Budget, Root};
 use template::Part;
 
@@ -57,9 +63,6 @@ const PATH_NODES_MAX: usize = 6_000_000;
 /// What all paths of a turn may visit and copy together, a second's work at most. When it is spent
 /// every further expression is null.
 const TURN_NODES_MAX: usize = 12_000_000;
-
-/// Kept as text in what is stored; put in place only in the copy that is handed out.
-const SECRETS: &str = "workflow.secrets.";
 
 /// Types whose input is their parameters alone, whatever template their task definition has.
 const UNTEMPLATED: [&str; 12] = [
@@ -159,6 +162,23 @@ impl Turn<'_> {
         Json::Object(resolved).to_payload()
     }
 
+    /// Any template, outside a task's parameters.
+    pub(crate) fn resolve_value(&mut self, template: &Value, task: Option<TaskId>) -> Value {
+        self.resolve(template, task, 1).to_payload().value()
+    }
+
+    /// Parameters alone, without template or defaults.
+    pub(crate) fn resolve_parameters(&mut self, step: &Step, task: TaskId) -> Payload {
+        let Some(parameters) = step.task().input_parameters.as_ref() else {
+            return Payload::empty();
+        };
+        let resolved: Object = parameters
+            .iter()
+            .map(|(key, value)| (key.clone(), self.resolve(value, Some(task), 2)))
+            .collect();
+        Json::Object(resolved).to_payload()
+    }
+
     /// `depth` is that of the place the value goes to.
     fn resolve(&mut self, template: &Value, task: Option<TaskId>, depth: usize) -> Json {
         match template {
@@ -188,7 +208,9 @@ impl Turn<'_> {
         let mut out = String::with_capacity(text.len());
         for part in parts {
             match part {
-                Part::Text(text) => out.push_str(text),
+                // Inside a path text is text; in what is stored it must not pass for a secret.
+                Part::Text(text) if nesting > 0 => out.push_str(text),
+                Part::Text(text) => out.push_str(&secrets::escaped(text)),
                 Part::Expression(path) => {
                     out.push_str(&self.evaluate(path, task, nesting).into_plain());
                 }
@@ -256,6 +278,17 @@ impl Turn<'_> {
         let done = work(&mut budget);
         self.reading.nodes_left -= allowed - budget.left();
         done
+    }
+}
+
+/// One object over another, key by key; anything else gives way.
+pub(crate) fn merged(under: &Payload, over: &Payload) -> Payload {
+    match (Json::read(under), Json::read(over)) {
+        (Json::Object(under), Json::Object(over)) => {
+            let entries = under.into_entries().into_iter().chain(over.into_entries());
+            Json::Object(entries.collect()).to_payload()
+        }
+        _ => over.clone(),
     }
 }
 

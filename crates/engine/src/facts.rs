@@ -4,8 +4,9 @@
 //! so that the decision can be made again from the journal alone.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use semel_model::{TaskId, Timestamp};
+use semel_model::{Digest, ExecutionId, TaskId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::delivery::HandOut;
@@ -16,4 +17,64 @@ pub struct Facts {
     /// The held delivery rows: who has which task, under which fence, until when.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub deliveries: BTreeMap<TaskId, HandOut>,
+    /// Registered workflows by name and version; version 0 is the latest.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub definitions: BTreeMap<String, BTreeMap<i32, Option<Registered>>>,
+    /// The held records of start keys, by scope and key.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub records: BTreeMap<String, BTreeMap<String, Option<Claim>>>,
+    /// The epoch the parent's task will have when this run lives again; none without a parent that
+    /// would notice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epoch: Option<u32>,
+    #[serde(default, skip_serializing_if = "Environment::is_empty")]
+    pub environment: Environment,
+}
+
+/// A registered workflow, pinned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Registered {
+    pub definition: Digest,
+    pub version: i32,
+}
+
+/// What the record of a start key says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claim {
+    pub run: ExecutionId,
+    pub live: bool,
+}
+
+/// Environment values by name. Shared, because every event takes a snapshot and few look inside.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Environment(Arc<BTreeMap<String, String>>);
+
+impl Environment {
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// Copies one value of another snapshot.
+    pub(crate) fn take(&mut self, from: &Self, name: &str) -> Option<String> {
+        let value = from.get(name)?;
+        if self.get(name).is_none() {
+            Arc::make_mut(&mut self.0).insert(name.to_owned(), value.to_owned());
+        }
+        Some(value.to_owned())
+    }
+}
+
+impl FromIterator<(String, String)> for Environment {
+    fn from_iter<T: IntoIterator<Item = (String, String)>>(values: T) -> Self {
+        Self(Arc::new(values.into_iter().collect()))
+    }
 }

@@ -25,12 +25,21 @@ pub(crate) fn judge(task: &Task, held: &HandOut, report: &Report) -> Result<Stan
     if same && report.progress.status == TaskResultStatus::InProgress && !held.leased {
         return Ok(Standing::Repeated);
     }
+    if task.is_reset && !task.system && held.polls == 0 {
+        return Err(Rejection::Stale(
+            "the task was reset and nobody has taken it since".to_owned(),
+        ));
+    }
     if let Some(fence) = report.fence {
         return if fence == held.fence && fence > 0 {
             Ok(Standing::Current)
         } else {
             Err(superseded(fence, held))
         };
+    }
+    if task.is_reset && !task.system && !held.leased {
+        // Under this id the task was done before: it may be that worker who still speaks.
+        return Err(Rejection::Stale("the task was reset and is not held by anybody".to_owned()));
     }
     match (&report.progress.worker, &held.worker) {
         (Some(worker), Some(holder)) if held.leased && worker != holder => {

@@ -12,6 +12,9 @@ pub(crate) enum Kind {
     Terminate,
     Wait,
     Human,
+    SubWorkflow,
+    StartWorkflow,
+    Event,
 }
 
 impl Kind {
@@ -22,6 +25,9 @@ impl Kind {
             "TERMINATE" => Self::Terminate,
             "WAIT" => Self::Wait,
             "HUMAN" => Self::Human,
+            "SUB_WORKFLOW" => Self::SubWorkflow,
+            "START_WORKFLOW" => Self::StartWorkflow,
+            "EVENT" => Self::Event,
             _ => Self::Worker,
         }
     }
@@ -30,7 +36,22 @@ impl Kind {
     pub(crate) fn ends_at_once(self) -> bool {
         match self {
             Self::Noop | Self::SetVariable | Self::Terminate => true,
-            Self::Worker | Self::Wait | Self::Human => false,
+            Self::Worker
+            | Self::Wait
+            | Self::Human
+            | Self::SubWorkflow
+            | Self::StartWorkflow
+            | Self::Event => false,
+        }
+    }
+
+    /// Waits for its start delay like a worker's task; the others run when they are reached.
+    pub(crate) fn heeds_delay(self) -> bool {
+        match self {
+            Self::Worker | Self::Wait | Self::SubWorkflow | Self::StartWorkflow | Self::Event => {
+                true
+            }
+            Self::Noop | Self::SetVariable | Self::Terminate | Self::Human => false,
         }
     }
 
@@ -40,7 +61,7 @@ impl Kind {
     }
 }
 
-const NOT_YET: [&str; 16] = [
+const NOT_YET: [&str; 13] = [
     "DYNAMIC",
     "FORK_JOIN",
     "FORK_JOIN_DYNAMIC",
@@ -48,9 +69,6 @@ const NOT_YET: [&str; 16] = [
     "SWITCH",
     "JOIN",
     "DO_WHILE",
-    "SUB_WORKFLOW",
-    "START_WORKFLOW",
-    "EVENT",
     "HTTP",
     "LAMBDA",
     "INLINE",

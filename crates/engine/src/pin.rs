@@ -5,26 +5,55 @@
 //! execution.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
-use semel_model::{Digest, Payload, TaskDef, TaskTimeoutPolicy, WorkflowDef, WorkflowTask};
+use semel_model::{
+    Digest, InlineDefinition, Payload, TaskDef, TaskTimeoutPolicy, WorkflowDef, WorkflowTask,
+};
 use serde_json::Value;
 
 use crate::kinds::Kind;
 
-/// Embeds task definitions and names the result by its content.
-pub fn pin(
-    mut definition: WorkflowDef,
-    mut registered: impl FnMut(&str) -> Option<Arc<TaskDef>>,
-) -> Pinned {
+/// What is registered at the moment of pinning.
+pub trait Registry {
+    fn task(&mut self, name: &str) -> Option<Arc<TaskDef>>;
+
+    /// The latest version of a workflow.
+    fn latest(&mut self, workflow: &str) -> Option<i32>;
+}
+
+/// Embeds task definitions, fixes the versions of sub-workflows, and names the result by its
+/// content. A sub-workflow that is not registered is an error: its name.
+pub fn pin(mut definition: WorkflowDef, registry: &mut impl Registry) -> Result<Pinned, String> {
+    let mut missing = None;
     definition.for_each_step_mut(|step| {
         if step.task_definition.is_none() {
-            let found = registered(&step.name);
+            let found = registry.task(&step.name);
             let found = found.unwrap_or_else(|| Arc::new(TaskDef::ad_hoc(&step.name, &step.kind)));
             step.task_definition = Some(found);
         }
+        if let Some(name) = unpinned_child(step) {
+            let found = registry.latest(&name);
+            if let Some(parameters) = &mut step.sub_workflow_param {
+                parameters.version = found;
+            }
+            missing = missing.take().or(found.is_none().then_some(name));
+        }
     });
-    Pinned::new(definition)
+    missing.map_or_else(|| Ok(Pinned::new(definition)), Err)
+}
+
+/// The literal name of a sub-workflow without a version. What an expression will name is looked up
+/// when the child starts, and so is version 0.
+fn unpinned_child(step: &WorkflowTask) -> Option<String> {
+    let parameters = step.sub_workflow_param.as_ref().filter(|_| step.kind == "SUB_WORKFLOW")?;
+    let is_given = matches!(
+        &parameters.workflow_definition,
+        Some(InlineDefinition::Definition(_) | InlineDefinition::Expression(_))
+    );
+    let name = parameters.name.clone().filter(|name| !name.contains("${"))?;
+    (parameters.version.is_none() && !is_given).then_some(name)
 }
 
 /// A definition that will not change any more.
@@ -46,11 +75,13 @@ impl Pinned {
     /// Named by the bytes it is stored as: a later release, which would write other bytes, still
     /// calls it by the name its runs know.
     fn stored_as(text: Vec<u8>, definition: WorkflowDef) -> Self {
-        let steps: Vec<Step> =
-            definition.steps().iter().map(|task| Step(Arc::new(task.clone()))).collect();
+        let digest = Digest::of(&text);
+        let step = |task: &WorkflowTask| {
+            Step(Arc::new(Placed { task: Arc::new(task.clone()), definition: digest }))
+        };
+        let steps: Vec<Step> = definition.steps().iter().map(step).collect();
         let by_reference =
             steps.iter().enumerate().map(|(at, step)| (step.reference().to_owned(), at)).collect();
-        let digest = Digest::of(&text);
         Self { digest, text, definition: Arc::new(definition), steps, by_reference }
     }
 
@@ -71,11 +102,18 @@ impl Pinned {
         &self.definition
     }
 
-    /// The step of that name; every task of an execution stands at one.
+    /// The step of that name; whoever asks knows that there is one.
     pub fn step(&self, reference: &str) -> &Step {
-        let at =
-            self.by_reference.get(reference).expect("a task stands at a step of its definition");
-        &self.steps[*at]
+        self.find(reference).expect("a task stands at a step of its definition")
+    }
+
+    pub fn find(&self, reference: &str) -> Option<&Step> {
+        Some(&self.steps[*self.by_reference.get(reference)?])
+    }
+
+    /// The steps in their order.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
     }
 
     /// What a run's variables are when it begins.
@@ -93,33 +131,58 @@ impl Pinned {
 }
 
 /// A place in a definition, with its task definition embedded.
-#[derive(Clone, Debug)]
-pub struct Step(Arc<WorkflowTask>);
+#[derive(Clone)]
+pub struct Step(Arc<Placed>);
+
+struct Placed {
+    task: Arc<WorkflowTask>,
+    definition: Digest,
+}
+
+impl PartialEq for Step {
+    fn eq(&self, other: &Self) -> bool {
+        self.reference() == other.reference() && self.definition() == other.definition()
+    }
+}
+
+impl fmt::Debug for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {}", self.reference(), self.definition())
+    }
+}
 
 impl Step {
     pub fn task(&self) -> &Arc<WorkflowTask> {
-        &self.0
+        &self.0.task
+    }
+
+    /// The pinned definition it is a step of.
+    pub fn definition(&self) -> Digest {
+        self.0.definition
     }
 
     pub fn reference(&self) -> &str {
-        &self.0.task_reference_name
+        &self.task().task_reference_name
     }
 
     /// The queue workers poll: the name of a SIMPLE task, else the type itself.
     pub fn task_type(&self) -> &str {
-        if self.0.kind == "SIMPLE" { &self.0.name } else { &self.0.kind }
+        if self.task().kind == "SIMPLE" { &self.task().name } else { &self.task().kind }
     }
 
     pub(crate) fn kind(&self) -> Kind {
-        Kind::of(&self.0.kind)
+        Kind::of(&self.task().kind)
     }
 
     pub fn policy(&self) -> &TaskDef {
-        self.0.task_definition.as_deref().expect("pinning embeds a task definition in every step")
+        self.task()
+            .task_definition
+            .as_deref()
+            .expect("pinning embeds a task definition in every step")
     }
 
     pub(crate) fn attempts_max(&self) -> u32 {
-        let limit = self.0.retry_count.unwrap_or_else(|| self.policy().retry_count);
+        let limit = self.task().retry_count.unwrap_or_else(|| self.policy().retry_count);
         u32::try_from(limit).unwrap_or(0)
     }
 
@@ -127,8 +190,15 @@ impl Step {
         self.policy().timeout_policy
     }
 
+    /// None for what others complete: an EVENT that is not over at once waits for somebody. A
+    /// worker may always die, whatever its step says.
     pub fn response_timeout_seconds(&self) -> i64 {
-        if self.0.async_complete { 0 } else { self.policy().response_timeout_seconds }
+        let by_others = self.task().async_complete && self.kind().is_system();
+        if by_others || matches!(self.kind(), Kind::SubWorkflow | Kind::Event) {
+            0
+        } else {
+            self.policy().response_timeout_seconds
+        }
     }
 
     pub fn run_timeout_seconds(&self) -> i64 {

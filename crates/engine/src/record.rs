@@ -6,6 +6,8 @@
 
 use semel_model::{ExecutionId, Timestamp};
 
+use crate::facts::Claim;
+
 /// Compared byte for byte: no trimming, no case folding.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RecordKey {
@@ -19,6 +21,13 @@ impl RecordKey {
     }
 }
 
+impl Record {
+    /// What a start is judged on.
+    pub fn claim(&self) -> Claim {
+        Claim { run: self.run, live: self.live }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
     pub run: ExecutionId,
@@ -26,4 +35,6 @@ pub struct Record {
     pub live: bool,
     pub version: i32,
     pub created_at: Timestamp,
+    /// When the key becomes free again; set when its run is removed by retention.
+    pub expires_at: Option<Timestamp>,
 }

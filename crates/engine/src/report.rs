@@ -4,20 +4,17 @@ use std::sync::Arc;
 
 use semel_model::{Digest, Payload, TaskId, TaskResultStatus, TaskStatus};
 
-use crate::apply;
 use crate::change::{Change, HandOutFacts};
 use crate::decide::{Rejection, Stop};
 use crate::delivery::HandOut;
 use crate::event::{Progress, Report, Slot};
 use crate::execution::Task;
+use crate::expression::merged;
 use crate::fence::{self, Standing};
-use crate::turn::Turn;
+use crate::turn::{Closing, PAYLOAD_BYTES_MAX, Turn};
 
 /// Longer reasons are cut, as Conductor cuts them.
 const REASON_CHARS_MAX: usize = 500;
-
-/// A larger output fails the task for good; the report itself is accepted.
-pub(crate) const OUTPUT_BYTES_MAX: usize = 10 * 1024 * 1024;
 
 impl Turn<'_> {
     pub(crate) fn report(&mut self, report: &Report) -> Result<(), Stop> {
@@ -58,8 +55,8 @@ impl Turn<'_> {
         let mut hand_out = held.facts();
         hand_out.worker = progress.worker.clone().or(hand_out.worker);
         let bytes = self.payload(output).len();
-        if bytes > OUTPUT_BYTES_MAX {
-            let why = format!("output of {bytes} bytes is over the limit of {OUTPUT_BYTES_MAX}");
+        if bytes > PAYLOAD_BYTES_MAX {
+            let why = format!("output of {bytes} bytes is over the limit of {PAYLOAD_BYTES_MAX}");
             let (status, empty) = (TaskStatus::FailedWithTerminalError, Payload::empty());
             let output = self.store(empty);
             return self.close(task.id, status, output, Some(why), fingerprint, hand_out);
@@ -88,7 +85,8 @@ impl Turn<'_> {
         hand_out: HandOutFacts,
     ) -> Result<(), Stop> {
         let output = Some(output);
-        self.emit(Change::TaskClosed { task, status, output, reason, fingerprint, hand_out });
+        let closing = Closing::new(status, reason, hand_out);
+        self.emit_closed(task, Closing { output, fingerprint, ..closing });
         self.after_close(task);
         Ok(())
     }
@@ -119,7 +117,7 @@ impl Turn<'_> {
         if task.output.is_empty() {
             return slot;
         }
-        let output = apply::merged(&task.output, self.payload(slot));
+        let output = merged(&task.output, self.payload(slot));
         self.store(output)
     }
 

@@ -2,29 +2,36 @@
 
 use semel_model::{Digest, RetryLogic, TaskDef, TaskId, TaskStatus, WorkflowStatus};
 
-use crate::change::Change;
+use crate::change::HandOutFacts;
 use crate::decide::Stop;
 use crate::execution::Task;
-use crate::turn::Turn;
+use crate::pin::Step;
+use crate::schedule::By;
+use crate::turn::{Closing, Turn};
 
 impl Turn<'_> {
     pub(crate) fn retry_or_fail(&mut self, task: &Task) -> Result<(), Stop> {
-        let step = self.execution().definition().step(&task.reference).clone();
-        let may_retry = matches!(task.status, TaskStatus::Failed | TaskStatus::TimedOut)
-            && task.attempt < step.attempts_max()
-            && !step.kind().ends_at_once();
-        if may_retry {
-            if let Some(reason) = self.total_exhausted(task) {
+        // An upgrade may have changed the step, or left it out.
+        let next = self.execution().definition().find(&task.reference).cloned();
+        let may_retry = |step: &Step| {
+            matches!(task.status, TaskStatus::Failed | TaskStatus::TimedOut)
+                && task.attempt < step.attempts_max()
+                && !step.kind().ends_at_once()
+        };
+        if let Some(step) = next.filter(may_retry) {
+            if let Some(reason) = self.total_exhausted(task, &step) {
                 return self.fail_execution(task, reason);
             }
             let delay_ms = delay_ms(step.policy(), task.attempt, task.id);
-            return self.schedule_again(&step, task, self.now().plus_ms(delay_ms));
+            let ready_at = self.now().plus_ms(delay_ms);
+            return self.schedule_again(&step, task, ready_at, By::Itself);
         }
-        if step.task().optional {
+        let flags = task.step.task();
+        if flags.optional {
             self.absorb(task);
             return self.go_on_after(task);
         }
-        if step.task().permissive {
+        if flags.permissive {
             return self.go_on_after(task);
         }
         let status = ending_of(task.status);
@@ -38,23 +45,19 @@ impl Turn<'_> {
 
     /// An optional task that failed for good ends COMPLETED_WITH_ERRORS.
     fn absorb(&mut self, task: &Task) {
-        self.emit(Change::TaskClosed {
-            task: task.id,
-            status: TaskStatus::CompletedWithErrors,
-            output: None,
-            reason: task.reason.clone(),
-            fingerprint: task.accepted,
-            hand_out: crate::change::HandOutFacts {
-                worker: task.worker.clone(),
-                started_at: task.started_at,
-                polls: task.polls,
-                fence: task.fence,
-            },
-        });
+        let hand_out = HandOutFacts {
+            worker: task.worker.clone(),
+            started_at: task.started_at,
+            polls: task.polls,
+            fence: task.fence,
+        };
+        let status = TaskStatus::CompletedWithErrors;
+        let closing = Closing::new(status, task.reason.clone(), hand_out);
+        let fingerprint = task.accepted;
+        self.emit_closed(task.id, Closing { fingerprint, farewell: None, ..closing });
     }
 
-    fn total_exhausted(&self, task: &Task) -> Option<String> {
-        let step = self.execution().definition().step(&task.reference);
+    fn total_exhausted(&self, task: &Task, step: &Step) -> Option<String> {
         let limit = step.total_timeout_seconds();
         let elapsed_ms = self.now().since_ms(task.first_scheduled_at);
         (limit > 0 && elapsed_ms >= limit.saturating_mul(1000)).then(|| {

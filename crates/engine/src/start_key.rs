@@ -4,7 +4,7 @@
 
 use semel_model::{ExecutionId, IdempotencyStrategy};
 
-use crate::record::Record;
+use crate::facts::Claim;
 
 /// The key a start brought and what to do when it is taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub enum Standing {
     Conflict(ExecutionId),
 }
 
-pub fn judge(record: Option<&Record>, strategy: IdempotencyStrategy) -> Standing {
+pub fn judge(record: Option<Claim>, strategy: IdempotencyStrategy) -> Standing {
     let Some(record) = record else { return Standing::Create };
     match strategy {
         IdempotencyStrategy::Fail => Standing::Conflict(record.run),
@@ -32,14 +32,12 @@ pub fn judge(record: Option<&Record>, strategy: IdempotencyStrategy) -> Standing
 
 #[cfg(test)]
 mod tests {
-    use semel_model::Timestamp;
-
     use super::*;
 
     #[test]
     fn the_sequential_object_of_contract_1() {
         let run = ExecutionId::from_bytes([1; 16]);
-        let record = |live| Record { run, live, version: 1, created_at: Timestamp::from_ms(1) };
+        let record = |live| Claim { run, live };
         let (live, closed) = (record(true), record(false));
         let table = [
             (IdempotencyStrategy::Fail, Standing::Conflict(run), Standing::Conflict(run)),
@@ -48,8 +46,8 @@ mod tests {
         ];
         for (strategy, when_live, when_closed) in table {
             assert_eq!(judge(None, strategy), Standing::Create);
-            assert_eq!(judge(Some(&live), strategy), when_live);
-            assert_eq!(judge(Some(&closed), strategy), when_closed);
+            assert_eq!(judge(Some(live), strategy), when_live);
+            assert_eq!(judge(Some(closed), strategy), when_closed);
         }
     }
 }

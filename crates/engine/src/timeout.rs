@@ -13,8 +13,9 @@ use semel_model::{
 use crate::change::{Change, Timeout};
 use crate::decide::Stop;
 use crate::delivery::HandOut;
+use crate::ending::Ending;
 use crate::execution::Task;
-use crate::turn::Turn;
+use crate::turn::{Closing, Turn};
 
 impl Turn<'_> {
     /// A deadline of the task's delivery has passed, or so the row said when it was read. What is
@@ -53,7 +54,7 @@ impl Turn<'_> {
     }
 
     fn time_out(&mut self, task: &Arc<Task>, timeout: Timeout, held: &HandOut) -> Result<(), Stop> {
-        let policy = self.execution().definition().step(&task.reference).timeout_policy();
+        let policy = task.step.timeout_policy();
         let reason = self.reason(task, timeout, held);
         match (timeout, policy) {
             (Timeout::Response, _) | (_, TaskTimeoutPolicy::Retry) => {
@@ -73,18 +74,12 @@ impl Turn<'_> {
     }
 
     fn close_timed_out(&mut self, task: &Task, reason: String, held: &HandOut) {
-        self.emit(Change::TaskClosed {
-            task: task.id,
-            status: TaskStatus::TimedOut,
-            output: None,
-            reason: Some(reason),
-            fingerprint: None,
-            hand_out: held.facts(),
-        });
+        let closing = Closing::new(TaskStatus::TimedOut, Some(reason), held.facts());
+        self.emit_closed(task.id, closing);
     }
 
     fn reason(&self, task: &Task, timeout: Timeout, held: &HandOut) -> String {
-        let step = self.execution().definition().step(&task.reference);
+        let step = &task.step;
         let name = &step.task().name;
         let policy = step.timeout_policy();
         let elapsed = |from: Timestamp| self.now().since_ms(from) / 1000;
@@ -132,7 +127,7 @@ impl Turn<'_> {
                     definition.timeout_seconds,
                     definition.timeout_policy
                 );
-                self.close_execution(WorkflowStatus::TimedOut, Some(reason), None)
+                self.close_execution(Ending::of(WorkflowStatus::TimedOut, Some(reason)))
             }
         }
     }

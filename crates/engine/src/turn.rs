@@ -4,50 +4,98 @@
 //! were used. Helpers of the other modules extend it; none of them alters the execution but by
 //! [`Turn::emit`].
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use semel_model::{Payload, TaskId, Timestamp, WorkflowStatus};
+use semel_model::{Digest, ExecutionId, Payload, TaskId, TaskStatus, Timestamp, WorkflowStatus};
 
 use crate::apply::Page;
-use crate::change::Change;
-use crate::decide::{Decision, Rows, Stop};
+use crate::change::{Change, HandOutFacts};
+use crate::decide::{Brought, Decision, Rows, Stop};
 use crate::delivery::HandOut;
 use crate::event::Slot;
 use crate::execution::{Execution, Task};
 use crate::expression::Reading;
-use crate::facts::Facts;
+use crate::facts::{Claim, Facts, Registered};
+use crate::message::{EPOCH_ALONE, Message};
+use crate::pin::Pinned;
+use crate::record::RecordKey;
+
+/// Inputs and outputs of tasks and runs. A task with a larger one fails for good, a run as well; a
+/// report that brings one is accepted all the same.
+pub const PAYLOAD_BYTES_MAX: usize = 10 * 1024 * 1024;
 
 pub(crate) struct Turn<'a> {
     execution: &'a mut Execution,
     facts: &'a Facts,
+    brought: &'a Brought<'a>,
     now: Timestamp,
     used: Facts,
     changes: Vec<Change>,
     payloads: Vec<Payload>,
+    /// Where each payload lies: what is said twice is stored once.
+    slots: BTreeMap<Payload, Slot>,
     /// Tasks that have ended and whose consequences are still to be drawn.
     closed: VecDeque<TaskId>,
+    /// Tasks offered by this very turn: nobody can have taken them yet.
+    offered: BTreeSet<TaskId>,
+    /// Start keys taken by this very turn.
+    claimed: BTreeMap<RecordKey, ExecutionId>,
+    /// The run begins in another run's commit.
+    pub(crate) newborn: bool,
+    /// How many START_WORKFLOW tasks this turn has begun.
+    pub(crate) starts: usize,
     /// The status the run is about to end with, while its output is computed.
     pub(crate) ending: Option<WorkflowStatus>,
     /// What the expressions of this turn have looked into, and may still.
     pub(crate) reading: Reading,
 }
 
+/// How a task ends.
+pub(crate) struct Closing {
+    pub(crate) status: TaskStatus,
+    /// Absent: the output stays what it was.
+    pub(crate) output: Option<Slot>,
+    pub(crate) reason: Option<String>,
+    pub(crate) fingerprint: Option<Digest>,
+    pub(crate) hand_out: HandOutFacts,
+    /// What a child that is still waited for is told.
+    pub(crate) farewell: Option<String>,
+}
+
+impl Closing {
+    pub(crate) fn new(status: TaskStatus, reason: Option<String>, hand_out: HandOutFacts) -> Self {
+        let farewell =
+            Some(format!("The task that began this workflow ended with status {status}"));
+        Self { status, output: None, reason, fingerprint: None, hand_out, farewell }
+    }
+}
+
 impl<'a> Turn<'a> {
     pub(crate) fn new(
         execution: &'a mut Execution,
-        payloads: &[Payload],
+        brought: &'a Brought<'a>,
         facts: &'a Facts,
         now: Timestamp,
     ) -> Self {
+        let mut slots = BTreeMap::new();
+        for (at, payload) in brought.payloads.iter().enumerate() {
+            slots.entry(payload.clone()).or_insert_with(|| slot(at));
+        }
         Self {
             execution,
             facts,
+            brought,
             now,
             used: Facts { now, ..Facts::default() },
             changes: Vec::new(),
-            payloads: payloads.to_vec(),
+            payloads: brought.payloads.to_vec(),
+            slots,
             closed: VecDeque::new(),
+            offered: BTreeSet::new(),
+            claimed: BTreeMap::new(),
+            newborn: false,
+            starts: 0,
             ending: None,
             reading: Reading::default(),
         }
@@ -61,19 +109,41 @@ impl<'a> Turn<'a> {
         self.now
     }
 
+    /// The number of the entry this turn will write.
+    pub(crate) fn seq(&self) -> u64 {
+        self.execution.link().seq + 1
+    }
+
     pub(crate) fn emit(&mut self, change: Change) {
-        let page = Page { at: self.now, payloads: &self.payloads };
+        let definition = self.brought.definition;
+        let page = Page { at: self.now, payloads: &self.payloads, definition };
         self.execution.apply(&change, &page);
+        if let Change::TaskScheduled { task, .. }
+        | Change::TaskReset { task, .. }
+        | Change::TaskPlaced { task, .. } = &change
+        {
+            self.offered.insert(*task);
+        }
         self.changes.push(change);
     }
 
+    /// Every end of a task takes this door: a child it waited for is let go.
+    pub(crate) fn emit_closed(&mut self, task: TaskId, closing: Closing) {
+        let Closing { status, output, reason, fingerprint, hand_out, farewell } = closing;
+        let child = self.execution.task(task).and_then(|task| task.child);
+        self.emit(Change::TaskClosed { task, status, output, reason, fingerprint, hand_out });
+        if let (Some(child), Some(reason)) = (child.filter(|it| !it.is_observed), farewell) {
+            let message = Message::ParentLeft { epoch: child.epoch, reason };
+            self.emit(Change::Sent { to: child.run, message });
+        }
+    }
+
     pub(crate) fn store(&mut self, payload: Payload) -> Slot {
-        let at = self.payloads.iter().position(|stored| *stored == payload);
-        let at = at.unwrap_or_else(|| {
-            self.payloads.push(payload);
-            self.payloads.len() - 1
-        });
-        Slot(u32::try_from(at).expect("an entry has fewer than 2^32 payloads"))
+        let payloads = &mut self.payloads;
+        *self.slots.entry(payload).or_insert_with_key(|payload| {
+            payloads.push(payload.clone());
+            slot(payloads.len() - 1)
+        })
     }
 
     pub(crate) fn payload(&self, slot: Slot) -> &Payload {
@@ -89,6 +159,11 @@ impl<'a> Turn<'a> {
         self.closed.push_back(task);
     }
 
+    /// Nothing is left to be drawn from tasks that have ended.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.closed.is_empty()
+    }
+
     /// To a fixed point, in a loop: a chain of tasks that end at once may be long.
     pub(crate) fn settle(&mut self) -> Result<(), Stop> {
         while let Some(task) = self.closed.pop_front() {
@@ -97,9 +172,9 @@ impl<'a> Turn<'a> {
         Ok(())
     }
 
-    /// The held delivery of an open task. A task that is not offered has none to hold.
+    /// The held delivery of an open task. A task that is not offered, or only now, has none to hold.
     pub(crate) fn hand_out(&mut self, task: &Task) -> Result<HandOut, Stop> {
-        if !task.is_placed() {
+        if !task.is_placed() || self.offered.contains(&task.id) {
             let (started_at, polls) = (task.started_at, task.polls);
             return Ok(HandOut {
                 started_at,
@@ -115,7 +190,60 @@ impl<'a> Turn<'a> {
         Ok(found.clone())
     }
 
+    /// A registered workflow; without a version the latest.
+    pub(crate) fn registered(
+        &mut self,
+        name: &str,
+        version: Option<i32>,
+    ) -> Result<Option<Registered>, Stop> {
+        let version = version.unwrap_or(0);
+        let known = self.facts.definitions.get(name).and_then(|versions| versions.get(&version));
+        let Some(found) = known else {
+            return Err(Stop::Miss(Rows::Definition(name.to_owned(), version)));
+        };
+        self.used.definitions.entry(name.to_owned()).or_default().insert(version, *found);
+        Ok(*found)
+    }
+
+    /// Who has that start key.
+    pub(crate) fn claim(&mut self, key: &RecordKey) -> Result<Option<Claim>, Stop> {
+        if let Some(run) = self.claimed.get(key) {
+            return Ok(Some(Claim { run: *run, live: true }));
+        }
+        let known = self.facts.records.get(&key.scope).and_then(|keys| keys.get(&key.key));
+        let Some(found) = known else { return Err(Stop::Miss(Rows::Record(key.clone()))) };
+        let used = self.used.records.entry(key.scope.clone()).or_default();
+        used.insert(key.key.clone(), *found);
+        Ok(*found)
+    }
+
+    pub(crate) fn take_key(&mut self, key: RecordKey, run: ExecutionId) {
+        self.claimed.insert(key, run);
+    }
+
+    /// The epoch under which the parent's task will know this run. Without one that would notice,
+    /// the run lives on alone: nothing its parent ever said counts any more.
+    pub(crate) fn epoch(&mut self) -> Option<u32> {
+        self.used.epoch = self.facts.epoch;
+        let has_parent = self.execution.parent().is_some();
+        self.facts.epoch.or(has_parent.then_some(EPOCH_ALONE))
+    }
+
+    /// What the event brings, if it changes the definition.
+    pub(crate) fn brought(&self) -> Option<Arc<Pinned>> {
+        self.brought.definition.cloned()
+    }
+
+    /// An environment value by its name; that it was read is noted.
+    pub(crate) fn environment_value(&mut self, name: &str) -> Option<String> {
+        self.used.environment.take(&self.facts.environment, name)
+    }
+
     pub(crate) fn finish(self) -> Decision {
         Decision { at: self.now, changes: self.changes, payloads: self.payloads, used: self.used }
     }
+}
+
+fn slot(at: usize) -> Slot {
+    Slot(u32::try_from(at).expect("an entry has fewer than 2^32 payloads"))
 }

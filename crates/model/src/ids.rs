@@ -24,6 +24,37 @@ impl ExecutionId {
     pub fn draw() -> Self {
         Self(Uuid::now_v7())
     }
+
+    /// The child a task begins. `edge` counts the fresh children of one task.
+    pub fn of_child(task: TaskId, edge: u32) -> Self {
+        let edge = edge.to_be_bytes();
+        Self(derived([b"child/v1".as_slice(), task.as_bytes(), &edge]))
+    }
+
+    /// The run a START_WORKFLOW task begins in this journal entry; rerun, it may begin another.
+    pub fn of_start(task: TaskId, seq: u64) -> Self {
+        let seq = seq.to_be_bytes();
+        Self(derived([b"start/v1".as_slice(), task.as_bytes(), &seq]))
+    }
+
+    /// The failure workflow of a run that ended with this journal entry.
+    pub fn of_failure(run: Self, seq: u64) -> Self {
+        let seq = seq.to_be_bytes();
+        Self(derived([b"failure/v1".as_slice(), run.as_bytes(), &seq]))
+    }
+}
+
+/// Names the effect of a step for ever: no retry, rerun or restart changes it.
+pub fn effect_key(execution: ExecutionId, reference: &str, iteration: u32) -> String {
+    let iteration = iteration.to_be_bytes();
+    let parts = [b"effect/v1".as_slice(), execution.as_bytes(), reference.as_bytes(), &iteration];
+    derived(parts).hyphenated().to_string()
+}
+
+fn derived<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Uuid {
+    let mut first = [0; 16];
+    first.copy_from_slice(&Digest::of_parts(parts).0[..16]);
+    Uuid::new_v8(first)
 }
 
 impl TaskId {

@@ -35,8 +35,9 @@ impl Payload {
         self.0.get()
     }
 
+    /// Parsed. JSON that no value can hold (`1e999`) reads as null.
     pub fn value(&self) -> Value {
-        serde_json::from_str(self.text()).expect("a payload was JSON when it was made")
+        serde_json::from_str(self.text()).unwrap_or(Value::Null)
     }
 
     pub fn is_object(&self) -> bool {
@@ -65,6 +66,19 @@ impl PartialEq for Payload {
 }
 
 impl Eq for Payload {}
+
+impl Ord for Payload {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        let by_length = self.len().cmp(&other.len());
+        by_length.then_with(|| self.text().cmp(other.text()))
+    }
+}
+
+impl PartialOrd for Payload {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
 
 impl fmt::Debug for Payload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

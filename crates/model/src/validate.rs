@@ -889,6 +889,32 @@ mod tests {
     }
 
     #[test]
+    fn names_and_owners_are_free_text() {
+        for (name, owner) in [("a:b/c ä", json!(null)), ("wf", json!("")), ("wf", json!("nobody"))]
+        {
+            let steps = json!([step("SIMPLE", json!({"name": name, "taskReferenceName": name}))]);
+            let definition = json!({"name": name, "ownerEmail": owner, "tasks": steps});
+            assert_eq!(told(&read(definition).violations()), [""; 0], "{name}");
+            assert_eq!(of_task(json!({"name": name, "ownerEmail": owner})), [""; 0], "{name}");
+        }
+    }
+
+    #[test]
+    fn a_policy_or_logic_that_is_none_is_refused() {
+        let is_task = |text: &str| serde_json::from_str::<TaskDef>(text).is_ok();
+        let is_workflow = |text: &str| serde_json::from_str::<WorkflowDef>(text).is_ok();
+        for wrong in ["null", "\"\"", "\"retry\"", "1"] {
+            let fields = [("timeoutPolicy", true), ("retryLogic", false)];
+            for (field, is_of_both) in fields {
+                let text = format!("{{\"name\":\"t\",\"{field}\":{wrong}}}");
+                assert!(!is_task(&text), "{text}");
+                assert!(!is_of_both || !is_workflow(&text), "{text}");
+            }
+        }
+        assert!(is_task(r#"{"name":"t","timeoutPolicy":"RETRY","retryLogic":"FIXED"}"#));
+    }
+
+    #[test]
     fn nul_is_refused_in_every_name() {
         let nul = "a\0b";
         let definition = read(json!({"name": nul, "failureWorkflow": nul, "tasks": [

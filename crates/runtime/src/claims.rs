@@ -7,7 +7,7 @@ use semel_engine::{Claimed, Delivery, Limits, Queue, Token};
 use semel_store::{Place, Row};
 
 use crate::failure::Failure;
-use crate::round::{Outcome, Round};
+use crate::round::{Outcome, Round, Want};
 use crate::work::{Answer, Claim, HandedOut, Renewal};
 use crate::world::World;
 
@@ -130,7 +130,7 @@ impl Round {
         if self.held.skipped.contains(&Row::Limit(name.clone())) {
             return Err(Outcome::Defer);
         }
-        let row = self.held.limits.get_mut(name).ok_or(Outcome::Again)?;
+        let row = self.held.limits.get_mut(name).ok_or(Outcome::Again(Want::Limit))?;
         let concurrent = match limits.concurrent_max {
             0 => usize::MAX,
             max => max.saturating_sub(row.in_flight),

@@ -6,7 +6,7 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 use quick_cache::sync::Cache;
-use semel_engine::{Limits, Pinned, pin};
+use semel_engine::{Limits, Pinned, Registry, pin};
 use semel_model::{Digest, TaskDef, WorkflowDef};
 use semel_store::{DocumentKey, Kind, Store, StoreError};
 
@@ -82,14 +82,12 @@ impl Definitions {
 
     /// Embeds task definitions as they are registered now.
     pub fn pin(&self, definition: WorkflowDef) -> Result<Arc<Pinned>, Failure> {
-        let mut failure = None;
-        let pinned = pin(definition, |name| {
-            self.task(name).unwrap_or_else(|error| {
-                failure.get_or_insert(error);
-                None
-            })
-        });
-        failure.map_or_else(|| Ok(self.remember(pinned)), Err)
+        let mut looking = Looking { definitions: self, failure: None };
+        let pinned = pin(definition, &mut looking);
+        match looking.failure {
+            Some(failure) => Err(failure),
+            None => Ok(self.remember(pinned.map_err(Failure::NoDefinition)?)),
+        }
     }
 
     pub fn workflow(
@@ -152,6 +150,33 @@ impl Definitions {
         let fresh = Arc::new(Registered::of(generation));
         *self.registered.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&fresh);
         Ok(fresh)
+    }
+}
+
+/// Looks up what is registered, and remembers the first failure to do so.
+struct Looking<'a> {
+    definitions: &'a Definitions,
+    failure: Option<Failure>,
+}
+
+impl Looking<'_> {
+    fn note<T>(&mut self, found: Result<Option<T>, Failure>) -> Option<T> {
+        found.unwrap_or_else(|failure| {
+            self.failure.get_or_insert(failure);
+            None
+        })
+    }
+}
+
+impl Registry for Looking<'_> {
+    fn task(&mut self, name: &str) -> Option<Arc<TaskDef>> {
+        let found = self.definitions.task(name);
+        self.note(found)
+    }
+
+    fn latest(&mut self, workflow: &str) -> Option<i32> {
+        let found = self.definitions.workflow(workflow, None);
+        self.note(found).map(|definition| definition.version)
     }
 }
 

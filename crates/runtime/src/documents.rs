@@ -18,14 +18,22 @@ impl Round {
             let found = written.or_else(|| self.held.documents.get(&write.key));
             let exists = found.is_some_and(Option::is_some);
             let key = || write.key.clone();
-            match write.rule {
+            match &write.rule {
                 DocumentRule::MustBeAbsent if exists => {
                     return Outcome::Answer(Err(Failure::Exists(key())));
                 }
                 DocumentRule::MustExist if !exists => {
                     return Outcome::Answer(Err(Failure::Missing(key())));
                 }
-                DocumentRule::Any | DocumentRule::MustBeAbsent | DocumentRule::MustExist => {}
+                DocumentRule::Unchanged(read)
+                    if found.and_then(Option::as_ref) != read.as_ref() =>
+                {
+                    return Outcome::Answer(Err(Failure::Changed(key())));
+                }
+                DocumentRule::Any
+                | DocumentRule::MustBeAbsent
+                | DocumentRule::MustExist
+                | DocumentRule::Unchanged(_) => {}
             }
         }
         for write in writes {

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use semel_engine::{Event, Execution, Facts, Head, Queue, RecordKey, Task};
+use semel_engine::{Event, Execution, Head, Message, Queue, Task};
 use semel_model::{ExecutionId, TaskId};
 use semel_store::{Place, Row};
 
+use crate::draft::{Draft, Hearing};
 use crate::failure::Failure;
-use crate::round::{Layer, Outcome, Round};
+use crate::round::{Outcome, Round};
 use crate::work::{Answer, EventWork, HandedOut, Next, Standing};
-use crate::world::{World, fold_after};
+use crate::world::World;
 
 /// More missing entries than this are folded off the lane.
 const TAIL_ENTRIES_MAX: u64 = 64;
@@ -28,30 +29,43 @@ impl Round {
             return Outcome::Answer(Err(Failure::Parked(reason.clone())));
         }
         let subject = subject(&work.event, &execution);
-        let rows = self.deliveries_of(id);
-        let hand_outs = rows
-            .iter()
-            .filter_map(|(task, row)| row.as_ref().map(|row| (*task, row.hand_out.clone())));
-        let mut facts = Facts { now: self.held.now, deliveries: hand_outs.collect() };
-        self.sabotage.forge(&work.event, &mut facts);
-        let mut draft = (*execution).clone();
-        let decision = match self.decide(&mut draft, &work.event, &work.payloads, &facts) {
-            Ok(decision) => decision,
+        let changed = match self.decide_event(world, work, &head, &execution) {
+            Ok(changed) => changed,
             Err(outcome) => return self.stopped(work, outcome),
         };
-        let changed = !decision.changes.is_empty();
-        if changed {
-            let mut layer = Layer::new(draft, &head.principal, &work.event_id);
-            layer.rows = rows;
-            layer.write(work.event.clone(), decision, &work.actor);
-            if let Err(outcome) = self.note_end(&execution, &mut layer) {
-                return outcome;
-            }
-            self.merge(world, layer);
-        } else if matches!(work.event, Event::Woke) {
+        if !changed && matches!(work.event, Event::Woke) {
             self.rearm(&execution, head);
         }
         self.answer(world, work, subject, changed)
+    }
+
+    /// The event, the runs it creates and the ancestors it revives: all of it or none.
+    fn decide_event(
+        &mut self,
+        world: &World,
+        work: &EventWork,
+        head: &Head,
+        execution: &Execution,
+    ) -> Result<bool, Outcome> {
+        let revives = work.event.may_revive() && execution.is_closed();
+        let path = if revives { self.path(world, work.execution)? } else { Vec::new() };
+        let hearing = Hearing {
+            event: &work.event,
+            payloads: &work.payloads,
+            definition: work.definition.as_ref(),
+            actor: &work.actor,
+            event_id: &work.event_id,
+            principal: &head.principal,
+            epoch: path.first().map(|above| above.epoch),
+        };
+        let mut draft = Draft::default();
+        let changed = self.hear(world, &mut draft, execution, &hearing)?;
+        if changed {
+            self.revive_path(world, &mut draft, work, &path)?;
+            self.deliver_births(world, &mut draft)?;
+            self.merge_all(world, draft);
+        }
+        Ok(changed)
     }
 
     /// A question whose asker died is answered in the round that finds it: asking again first would
@@ -80,33 +94,29 @@ impl Round {
         if self.held.skipped.contains(&Row::Head(id)) || self.skips_delivery_of(id) {
             return Err(Outcome::Defer);
         }
-        let head = self.writes.heads.get(&id).or_else(|| self.held.heads.get(&id)?.as_ref());
-        let Some(head) = head else {
-            let missing = Failure::NoExecution(id.to_string());
-            return Err(Outcome::Answer(Err(missing)));
-        };
+        let head = self.head(id)?;
         if let Some(decided) = self.executions.get(&id) {
-            return Ok((head.clone(), Arc::clone(decided)));
+            return Ok((head, Arc::clone(decided)));
         }
-        let cached = world.cached(id).ok_or(Outcome::Prefetch)?;
+        let cached = world.cached(id).ok_or(Outcome::Prefetch(id))?;
         if cached.link() == head.link {
-            return Ok((head.clone(), cached));
+            return Ok((head, cached));
         }
         let behind = head.link.seq.saturating_sub(cached.link().seq);
         if cached.link().seq > head.link.seq || behind > TAIL_ENTRIES_MAX {
             world.forget(id);
-            return Err(Outcome::Prefetch);
+            return Err(Outcome::Prefetch(id));
         }
         let tail = world.store.load(id, cached.link().seq);
         let mut execution = (*cached).clone();
         match tail {
-            Ok(Some(loaded)) if fold_after(&mut execution, &loaded.entries).is_ok() => {}
-            _ => return Err(Outcome::Prefetch),
+            Ok(Some(loaded)) if world.fold_after(&mut execution, &loaded.entries).is_ok() => {}
+            _ => return Err(Outcome::Prefetch(id)),
         }
         if execution.link() != head.link {
-            return Err(Outcome::Prefetch);
+            return Err(Outcome::Prefetch(id));
         }
-        Ok((head.clone(), Arc::new(execution)))
+        Ok((head, Arc::new(execution)))
     }
 
     fn skips_delivery_of(&self, id: ExecutionId) -> bool {
@@ -115,30 +125,25 @@ impl Round {
         matches!(skipped, Some(Row::Delivery(place)) if place.execution == id)
     }
 
-    /// A keyed run that ends, or begins to live again, says so in its record.
-    fn note_end(&self, before: &Execution, layer: &mut Layer) -> Result<(), Outcome> {
-        let after = &layer.execution;
-        let Some(key) = after.idempotency_key().filter(|_| before.is_live() != after.is_live())
-        else {
-            return Ok(());
-        };
-        let key = RecordKey::start(&after.definition().definition().name, key);
-        if self.held.skipped.contains(&Row::Record(key.clone())) {
+    /// The head as this round has it.
+    pub(crate) fn head(&self, id: ExecutionId) -> Result<Head, Outcome> {
+        if self.held.skipped.contains(&Row::Head(id)) {
             return Err(Outcome::Defer);
         }
-        let held = self.record(&key).ok_or(Outcome::Again)?;
-        if let Some(record) = held.filter(|record| record.run == after.id()) {
-            let mut record = record.clone();
-            record.live = after.is_live();
-            layer.records.insert(key, Some(record));
-        }
-        Ok(())
+        let head = self.writes.heads.get(&id).or_else(|| self.held.heads.get(&id)?.as_ref());
+        let head = head.filter(|_| !self.writes.removed.contains(&id));
+        let missing = || Outcome::Answer(Err(Failure::NoExecution(id.to_string())));
+        head.cloned().ok_or_else(missing)
     }
 
     /// A wake that found nothing stores the next deadline: whatever fires is disarmed by a commit.
+    /// One that nothing has fired, because a person asked, has nothing to disarm.
     fn rearm(&mut self, execution: &Execution, mut head: Head) {
-        head.wake_at = execution.wake_at();
-        self.writes.heads.insert(head.id, head);
+        let next = execution.wake_at();
+        if head.wake_at != next {
+            head.wake_at = next;
+            self.writes.heads.insert(head.id, head);
+        }
     }
 
     /// A fault parks its execution: visible, and left alone until somebody lifts it.
@@ -150,8 +155,7 @@ impl Round {
     }
 
     pub(crate) fn park(&mut self, id: ExecutionId, reason: &str) -> Outcome {
-        let head = self.writes.heads.get(&id).or_else(|| self.held.heads.get(&id)?.as_ref());
-        let Some(mut head) = head.cloned() else { return Outcome::Answer(Ok(Answer::Noted)) };
+        let Ok(mut head) = self.head(id) else { return Outcome::Answer(Ok(Answer::Noted)) };
         head.parked = Some(reason.to_owned());
         head.wake_at = None;
         self.writes.heads.insert(id, head);
@@ -226,13 +230,13 @@ impl Round {
     fn closed_queue(&self, world: &World, id: ExecutionId, task: TaskId) -> Option<Queue> {
         let (_, execution) = self.execution(world, id).ok()?;
         let task = execution.task(task).filter(|task| task.status.is_terminal())?;
-        Some(queue_of(&execution, task))
+        Some(queue_of(task))
     }
 }
 
 /// The queue workers take this task from.
-pub(crate) fn queue_of(execution: &Execution, task: &Task) -> Queue {
-    let task_type = execution.definition().step(&task.reference).task_type().to_owned();
+pub(crate) fn queue_of(task: &Task) -> Queue {
+    let task_type = task.step.task_type().to_owned();
     Queue { task_type, domain: task.domain.clone() }
 }
 
@@ -242,10 +246,22 @@ pub(crate) fn subject(event: &Event, before: &Execution) -> Option<TaskId> {
         Event::Reported(report) => Some(report.task),
         Event::Expired { task } | Event::Answered { task, .. } => Some(*task),
         Event::Named { reference, .. } => before.latest(reference).map(|task| task.id),
+        Event::Told(Message::ChildEnded { task, .. }) => Some(*task),
         Event::Started(_)
         | Event::Woke
         | Event::Paused
         | Event::Resumed
-        | Event::Terminated { .. } => None,
+        | Event::Terminated { .. }
+        | Event::Retried
+        | Event::Restarted { .. }
+        | Event::Reran(_)
+        | Event::Skipped { .. }
+        | Event::Jumped { .. }
+        | Event::Upgraded { .. }
+        | Event::CallbacksReset
+        | Event::VariablesUpdated { .. }
+        | Event::Removed
+        | Event::Told(_)
+        | Event::ChildRevived { .. } => None,
     }
 }

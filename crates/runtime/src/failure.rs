@@ -1,5 +1,7 @@
 //! # Failures: why a request was not done, named by remedy
 
+use std::collections::BTreeMap;
+
 use semel_engine::{EntryError, RecordKey, Rejection};
 use semel_model::ExecutionId;
 use semel_store::{DocumentKey, StoreError};
@@ -8,6 +10,8 @@ use semel_store::{DocumentKey, StoreError};
 pub enum Failure {
     #[error("No such workflow found by id: {0}")]
     NoExecution(String),
+    #[error("No such workflow defined. name={0}, version=null")]
+    NoDefinition(String),
     #[error(transparent)]
     Rejected(#[from] Rejection),
     /// The key is taken and the strategy says no.
@@ -17,6 +21,11 @@ pub enum Failure {
     Exists(DocumentKey),
     #[error("no {} definition by name: {}", .0.kind.as_str(), .0.name)]
     Missing(DocumentKey),
+    #[error("{} {} was changed by somebody else meanwhile", .0.kind.as_str(), .0.name)]
+    Changed(DocumentKey),
+    /// Secrets by name, each with the id of the key it was sealed with.
+    #[error("{} stored secrets do not open with the keys given: {}", .0.len(), listed(.0))]
+    Sealed(BTreeMap<String, String>),
     #[error("the execution is parked and accepts nothing until it is lifted: {0}")]
     Parked(String),
     /// Nothing happened; asking again is safe.
@@ -35,4 +44,15 @@ impl From<EntryError> for Failure {
     fn from(error: EntryError) -> Self {
         Self::Store(StoreError::Corrupt(error.to_string()))
     }
+}
+
+/// A few of them, so that somebody can look.
+fn listed(closed: &BTreeMap<String, String>) -> String {
+    const SHOWN_MAX: usize = 5;
+    let shown = closed.iter().take(SHOWN_MAX).map(|(name, key)| format!("{name} (key {key})"));
+    let mut shown: Vec<String> = shown.collect();
+    if closed.len() > SHOWN_MAX {
+        shown.push("...".to_owned());
+    }
+    shown.join(", ")
 }

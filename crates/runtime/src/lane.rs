@@ -6,13 +6,13 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use semel_engine::{Event, Queue};
+use semel_engine::{Address, Event, Queue};
 use semel_model::{ExecutionId, Timestamp};
 use semel_store::{Stamp, StoreError, Touches, Writer};
 
 use crate::failure::Failure;
 use crate::inbox::Inbox;
-use crate::round::{Outcome, Round};
+use crate::round::{Outcome, Round, Want};
 use crate::sabotage::Sabotage;
 use crate::work::{Answer, EventWork, Item, Work};
 use crate::world::World;
@@ -20,22 +20,21 @@ use crate::world::World;
 /// Items in one round.
 const ROUND_ITEMS_MAX: usize = 512;
 
-/// Due rows looked at before one round.
-const DUE_MAX: usize = 256;
-
 /// After this many looks for more rows a request is told to come back.
 const MISSES_MAX: u8 = 8;
 
 pub struct Lane {
     stamp: Stamp,
-    writer: Box<dyn Writer>,
-    world: Arc<World>,
+    pub(crate) writer: Box<dyn Writer>,
+    pub(crate) world: Arc<World>,
     inbox: Arc<Inbox>,
     /// Decided again in the next round, before what waits in the inbox.
-    again: VecDeque<Item>,
-    openings: BTreeMap<Queue, Timestamp>,
+    pub(crate) again: VecDeque<Item>,
+    pub(crate) openings: BTreeMap<Queue, Timestamp>,
     /// How many items the next round takes: fewer after a round that could not be written.
     width: usize,
+    /// Until then nothing is looked for that could be removed.
+    pub(crate) swept_until: Timestamp,
     sabotage: Sabotage,
 }
 
@@ -49,7 +48,7 @@ pub struct Prepared {
     round: Round,
     replies: Vec<(Item, Result<Answer, Failure>)>,
     parked: Vec<(Item, u64)>,
-    prefetch: Vec<Item>,
+    prefetch: Vec<(Item, ExecutionId)>,
 }
 
 impl Prepared {
@@ -68,8 +67,8 @@ impl Prepared {
 pub struct Stepped {
     /// Items dealt with; 0 means that there was nothing to do.
     pub items: usize,
-    /// Items whose execution must be loaded before they are decided.
-    pub prefetch: Vec<Item>,
+    /// Items with the execution that must be loaded before they are decided.
+    pub prefetch: Vec<(Item, ExecutionId)>,
 }
 
 impl Lane {
@@ -92,6 +91,7 @@ impl Lane {
             again: VecDeque::new(),
             openings: BTreeMap::new(),
             width: ROUND_ITEMS_MAX,
+            swept_until: Timestamp::NOT_YET,
             sabotage,
         })
     }
@@ -102,38 +102,6 @@ impl Lane {
             Some(prepared) => self.finish(prepared),
             None => Ok(Stepped::default()),
         }
-    }
-
-    /// Turns what has come due into work, and wakes polls whose tasks have become ready.
-    pub fn look_at_timers(&mut self) {
-        let now = self.world.store.now();
-        self.world.waiters.expire(now);
-        let open: Vec<_> =
-            self.openings.iter().filter(|(_, at)| **at <= now).map(|(q, _)| q.clone()).collect();
-        for queue in open {
-            self.openings.remove(&queue);
-            self.wake(&queue, usize::MAX);
-        }
-        let due = match self.writer.due(now, DUE_MAX) {
-            Ok(due) => due,
-            Err(error) => return tracing::warn!(%error, "due rows cannot be read"),
-        };
-        for (queue, count) in &due.ripe {
-            self.wake(queue, *count);
-        }
-        for id in due.executions {
-            self.again.push_back(timer(id, Event::Woke));
-        }
-        for place in due.deliveries {
-            self.again.push_back(timer(place.execution, Event::Expired { task: place.task }));
-        }
-    }
-
-    /// When this lane next has something to do by itself.
-    pub fn next_look(&self) -> Option<Timestamp> {
-        let opening = self.openings.values().min().copied();
-        let expiry = self.world.waiters.next_expiry();
-        [self.writer.next_due(), opening, expiry].into_iter().flatten().min()
     }
 
     /// Gathers, holds and decides. None: nothing waits.
@@ -189,7 +157,7 @@ impl Lane {
             for (item, seen) in waiting {
                 let outcome = match &item.work {
                     Work::Claim(claim) if !claim.named => prepared.round.claim(&self.world, claim),
-                    _ => Outcome::Again,
+                    _ => Outcome::Again(Want::Round),
                 };
                 match (outcome, seen) {
                     (Outcome::Answer(answer), _) => prepared.replies.push((item, answer)),
@@ -210,20 +178,26 @@ impl Lane {
             Work::Documents(writes) => round.documents(writes),
             Work::Lift(id) => round.lift(&self.world, *id),
             Work::Park(id, reason) => round.park(*id, reason),
+            Work::Message(key, _) => round.message(&self.world, *key),
+            Work::Remove(removal) => round.remove(&self.world, removal),
+            Work::Expire(runs, before) => round.expire(&self.world, runs, *before),
+            Work::Forget(keys) => round.forget(keys),
             Work::Beat => Outcome::Answer(Ok(Answer::Noted)),
         };
         match outcome {
             Outcome::Answer(answer) => prepared.replies.push((item, answer)),
             Outcome::Park => prepared.parked.push((item, seen)),
-            Outcome::Prefetch => {
-                prepared.prefetch.push(item);
+            Outcome::Prefetch(id) => {
+                prepared.prefetch.push((item, id));
                 return Decided::Later;
             }
-            Outcome::Defer | Outcome::Again => {
-                let again = matches!(outcome, Outcome::Again);
-                if again {
+            Outcome::Defer => {
+                self.again.push_back(item);
+                return Decided::Later;
+            }
+            Outcome::Again(want) => {
+                if !self.world.widen(&mut item, want) {
                     item.misses += 1;
-                    self.world.widen(&mut item);
                 }
                 if item.misses > MISSES_MAX {
                     prepared.replies.push((item, Err(Failure::Unavailable)));
@@ -247,6 +221,7 @@ impl Lane {
         self.stamp.at = prepared.round.held.now;
         self.stamp.fence = prepared.round.fence;
         let mut writes = std::mem::take(&mut prepared.round.writes);
+        prepared.round.removed.clone_from(&writes.removed);
         writes.stamp = self.stamp;
         match self.writer.commit(writes) {
             Ok(()) => {}
@@ -303,10 +278,12 @@ impl Lane {
         let items = prepared.replies.into_iter().map(|(item, _)| item);
         let items: Vec<_> =
             items.chain(prepared.parked.into_iter().map(|(item, _)| item)).collect();
-        if let (StoreError::Corrupt(why), [Item { work: Work::Event(work), .. }]) = (error, &*items)
-        {
-            let (id, reason) = (work.execution, why.clone());
-            self.again.push_back(Item::unasked(Work::Park(id, reason)));
+        let culprit = match &*items {
+            [item] => execution_of(&item.work),
+            _ => None,
+        };
+        if let (StoreError::Corrupt(why), Some(id)) = (error, culprit) {
+            self.again.push_back(Item::unasked(Work::Park(id, why.clone())));
         }
         self.refuse(items, error);
         Stepped { items: 1, prefetch: prepared.prefetch }
@@ -321,10 +298,17 @@ impl Lane {
 
     /// Everything here follows from a commit that has happened.
     fn after(&mut self, prepared: Prepared) -> Stepped {
-        let Prepared { round, replies, parked, prefetch } = prepared;
+        let Prepared { mut round, replies, parked, prefetch } = prepared;
+        let removed = std::mem::take(&mut round.removed);
         let items = replies.len() + parked.len() + prefetch.len();
+        for id in removed {
+            self.world.forget(id);
+        }
         for execution in round.executions.into_values() {
             self.world.remember(execution);
+        }
+        for (key, to) in round.sent {
+            self.again.push_back(Item::unasked(Work::Message(key, to)));
         }
         self.openings.extend(round.openings);
         for (item, seen) in parked {
@@ -355,7 +339,7 @@ impl Lane {
         }
     }
 
-    fn wake(&mut self, queue: &Queue, count: usize) {
+    pub(crate) fn wake(&mut self, queue: &Queue, count: usize) {
         self.again.extend(self.world.waiters.wake(queue, count));
     }
 
@@ -371,14 +355,22 @@ enum Decided {
     Later,
 }
 
-fn timer(execution: ExecutionId, event: Event) -> Item {
+pub(crate) fn timer(execution: ExecutionId, event: Event) -> Item {
     Item::unasked(Work::Event(Box::new(EventWork::own(execution, event))))
 }
 
 fn execution_of(work: &Work) -> Option<ExecutionId> {
     match work {
         Work::Event(work) => Some(work.execution),
-        Work::Lift(id) | Work::Park(id, _) => Some(*id),
-        Work::Start(_) | Work::Claim(_) | Work::Renew(_) | Work::Documents(_) | Work::Beat => None,
+        Work::Lift(id) | Work::Park(id, _) | Work::Message(_, Address::Execution(id)) => Some(*id),
+        Work::Remove(removal) => Some(removal.id),
+        Work::Start(_)
+        | Work::Claim(_)
+        | Work::Renew(_)
+        | Work::Documents(_)
+        | Work::Message(_, Address::Sink(_))
+        | Work::Expire(..)
+        | Work::Forget(_)
+        | Work::Beat => None,
     }
 }

@@ -8,19 +8,29 @@
 
 mod claims;
 mod definitions;
+mod descent;
 mod documents;
+mod draft;
+mod edits;
 mod events;
 mod failure;
 mod inbox;
 mod lane;
+mod messages;
 mod polls;
 mod reading;
+mod removals;
+mod revivals;
 mod round;
 mod runtime;
 mod sabotage;
+mod secrets;
 mod starts;
+mod sweep;
 mod threads;
+mod timers;
 mod touches;
+mod variables;
 mod verify;
 mod waiters;
 mod work;
@@ -33,11 +43,15 @@ pub use lane::{Lane, LaneDown, Prepared, Stepped};
 pub use reading::Snapshot;
 pub use runtime::{Runtime, Settings};
 pub use sabotage::Sabotage;
+pub use secrets::{
+    AboutSecret, Confided, KeyRing, Resealed, Secrets, SecretsKey, Unreadable, reseal, unopened,
+};
 pub use starts::StartWork;
+pub use variables::{Variable, Variables};
 pub use verify::{Verdict, verify};
 pub use waiters::Waiting;
 pub use work::{
-    Answer, Claim, DocumentRule, DocumentWrite, EventWork, HandedOut, Item, Next, Renewal, Reply,
-    Standing, Work,
+    Answer, Claim, DocumentRule, DocumentWrite, EventWork, HandedOut, Item, Next, Removal, Renewal,
+    Reply, Standing, Work,
 };
 pub use world::World;

@@ -4,14 +4,13 @@
 //! it; refused, missed or panicked it is dropped, and nothing else with it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use semel_engine::{
-    Change, Decision, Delivery, ENGINE_VERSION, Entry, Event, Execution, Facts, Head, Question,
-    Queue, Record, RecordKey, Stop, decide, follow,
+    Address, Change, Decision, Delivery, ENGINE_VERSION, Entry, Event, Execution, Head, MessageKey,
+    Question, Queue, Record, RecordKey, follow,
 };
-use semel_model::{Digest, ExecutionId, Payload, TaskId, Timestamp};
+use semel_model::{Digest, ExecutionId, TaskId, Timestamp};
 use semel_store::{Held, Place, Rank, Writes};
 
 use crate::failure::Failure;
@@ -30,6 +29,10 @@ pub(crate) struct Round {
     pub(crate) lines: BTreeMap<Queue, BTreeSet<Rank>>,
     /// Tasks that became ready in this round, by queue.
     pub(crate) ready: BTreeMap<Queue, Vec<Place>>,
+    /// Executions of which nothing is left, once this round is written.
+    pub(crate) removed: BTreeSet<ExecutionId>,
+    /// Messages this round sends, and to whom.
+    pub(crate) sent: Vec<(MessageKey, Address)>,
     /// How many places became free under the limit of each type.
     pub(crate) freed: BTreeMap<String, usize>,
     /// When a rate limit that refused a poll opens again.
@@ -44,12 +47,24 @@ pub(crate) enum Outcome {
     Answer(Result<Answer, Failure>),
     /// Another lane holds a row of it: decide in the next round.
     Defer,
-    /// More rows must be held.
-    Again,
-    /// Its execution is not in memory.
-    Prefetch,
+    /// More must be held.
+    Again(Want),
+    /// That execution is not in memory.
+    Prefetch(ExecutionId),
     /// A poll with nothing to give it.
     Park,
+}
+
+/// What was missed: held in the next round.
+pub(crate) enum Want {
+    /// All deliveries of the execution.
+    Deliveries,
+    /// The limit row of the type that is claimed.
+    Limit,
+    Record(RecordKey),
+    Head(ExecutionId),
+    /// Nothing more: the next round as such.
+    Round,
 }
 
 /// One event's changes before they are part of the round.
@@ -110,6 +125,8 @@ impl Round {
             asked: Vec::new(),
             lines: BTreeMap::new(),
             ready: BTreeMap::new(),
+            removed: BTreeSet::new(),
+            sent: Vec::new(),
             freed: BTreeMap::new(),
             openings: BTreeMap::new(),
             fence,
@@ -152,28 +169,6 @@ impl Round {
         rows.extend(written.map(|(at, row)| (at.task, row.clone())));
         rows.retain(|_, row| row.is_some());
         rows
-    }
-
-    /// Runs the engine; a panic there stops this event alone.
-    pub(crate) fn decide(
-        &self,
-        draft: &mut Execution,
-        event: &Event,
-        payloads: &[Payload],
-        facts: &Facts,
-    ) -> Result<Decision, Outcome> {
-        let decided = catch_unwind(AssertUnwindSafe(|| decide(draft, event, payloads, facts)));
-        match decided {
-            Ok(Ok(decision)) => Ok(decision),
-            Ok(Err(Stop::Rejected(rejection))) => Err(Outcome::Answer(Err(rejection.into()))),
-            Ok(Err(Stop::Miss(_))) => Err(Outcome::Again),
-            Err(panic) => {
-                let text = panic.downcast_ref::<String>().cloned();
-                let text = text.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()));
-                let text = text.unwrap_or_else(|| "panic".to_owned());
-                Err(Outcome::Answer(Err(Failure::Fault(text))))
-            }
-        }
     }
 
     /// Makes a layer part of the round.

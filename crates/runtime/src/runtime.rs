@@ -31,19 +31,25 @@ pub struct Runtime {
 #[derive(Clone, Copy)]
 pub struct Settings {
     pub sabotage: Sabotage,
+    /// How long runs are kept after their end; none: for ever.
+    pub retention_ms: Option<i64>,
     /// Called when a commit's outcome cannot be known; a server ends its process here.
     pub down: fn(),
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { sabotage: Sabotage::None, down: || std::process::exit(70) }
+        Self { sabotage: Sabotage::None, retention_ms: None, down: || std::process::exit(70) }
     }
 }
 
 impl Runtime {
     pub fn open(store: Arc<dyn Store>, settings: Settings) -> Result<Self, StoreError> {
-        let world = Arc::new(World::new(store));
+        Self::over(World::new(store), settings)
+    }
+
+    pub fn over(world: World, settings: Settings) -> Result<Self, StoreError> {
+        let world = Arc::new(world.keeping(settings.retention_ms));
         let inbox = Arc::new(Inbox::default());
         let lane = Lane::new(0, Arc::clone(&world), Arc::clone(&inbox), settings.sabotage)?;
         let threads = Threads::start(lane, Arc::clone(&world), Arc::clone(&inbox), settings.down);
@@ -59,8 +65,10 @@ impl Runtime {
     }
 
     pub async fn submit(&self, work: Work, class: Class) -> Result<Answer, Failure> {
-        if let Work::Event(work) = &work {
-            self.ensure(work.execution).await?;
+        match &work {
+            Work::Event(work) => self.ensure(work.execution).await?,
+            Work::Remove(removal) => self.ensure(removal.id).await?,
+            _ => {}
         }
         let (send, receive) = oneshot::channel();
         let reply = Box::new(move |answer| {

@@ -6,13 +6,13 @@
 use std::sync::Arc;
 
 use semel_engine::{
-    Event, Execution, Facts, Pinned, Record, RecordKey, Standing, Start, StartKey, judge_start,
+    Event, Execution, Pinned, Record, RecordKey, Standing, Start, StartKey, judge_start,
 };
 use semel_model::{ExecutionId, Payload};
-use semel_store::Row;
 
+use crate::draft::{Draft, Hearing};
 use crate::failure::Failure;
-use crate::round::{Layer, Outcome, Round};
+use crate::round::{Outcome, Round};
 use crate::work::Answer;
 use crate::world::World;
 
@@ -37,13 +37,12 @@ impl StartWork {
 
 impl Round {
     pub(crate) fn start(&mut self, world: &World, work: &StartWork) -> Outcome {
-        let record = work.record_key();
-        if let Some((key, wanted)) = record.as_ref().zip(work.key.as_ref()) {
-            if self.held.skipped.contains(&Row::Record(key.clone())) {
-                return Outcome::Defer;
-            }
-            let Some(held) = self.record(key) else { return Outcome::Again };
-            match judge_start(held, wanted.strategy) {
+        if let Some((key, wanted)) = work.record_key().as_ref().zip(work.key.as_ref()) {
+            let held = match self.held_record(key) {
+                Ok(held) => held,
+                Err(outcome) => return outcome,
+            };
+            match judge_start(held.map(Record::claim), wanted.strategy) {
                 Standing::Create => {}
                 Standing::Existing(id) => {
                     return Outcome::Answer(Ok(Answer::Started { id, created: false }));
@@ -54,35 +53,28 @@ impl Round {
                 }
             }
         }
-        self.create(world, work, record)
+        match self.create(world, work) {
+            Ok(()) => Outcome::Answer(Ok(Answer::Started { id: work.id, created: true })),
+            Err(outcome) => outcome,
+        }
     }
 
-    fn create(&mut self, world: &World, work: &StartWork, record: Option<RecordKey>) -> Outcome {
-        let mut execution = Execution::unborn(work.id, Arc::clone(&work.definition));
+    fn create(&mut self, world: &World, work: &StartWork) -> Result<(), Outcome> {
+        let unborn = Execution::unborn(work.id, Arc::clone(&work.definition));
         let event = Event::Started(work.start.clone());
-        let facts = Facts { now: self.held.now, ..Facts::default() };
-        let payloads = std::slice::from_ref(&work.input);
-        let decision = match self.decide(&mut execution, &event, payloads, &facts) {
-            Ok(decision) => decision,
-            Err(outcome) => return outcome,
+        let hearing = Hearing {
+            event: &event,
+            payloads: std::slice::from_ref(&work.input),
+            definition: Some(&work.definition),
+            actor: &work.principal,
+            event_id: &work.event_id,
+            principal: &work.principal,
+            epoch: None,
         };
-        let mut layer = Layer::new(execution, &work.principal, &work.event_id);
-        layer.write(event, decision, &work.principal);
-        if let Some(key) = record {
-            let record = Record {
-                run: work.id,
-                live: layer.execution.is_live(),
-                version: work.definition.definition().version,
-                created_at: self.held.now,
-            };
-            layer.records.insert(key, Some(record));
-        }
-        self.writes
-            .pinned
-            .entry(work.definition.digest())
-            .or_insert_with(|| work.definition.text());
-        world.definitions.know(&work.definition);
-        self.merge(world, layer);
-        Outcome::Answer(Ok(Answer::Started { id: work.id, created: true }))
+        let mut draft = Draft::default();
+        self.hear(world, &mut draft, &unborn, &hearing)?;
+        self.deliver_births(world, &mut draft)?;
+        self.merge_all(world, draft);
+        Ok(())
     }
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use semel_model::Timestamp;
+use semel_model::{ExecutionId, Timestamp};
 
 use crate::failure::Failure;
 use crate::inbox::Inbox;
@@ -96,7 +96,7 @@ struct Driver {
     lane: Lane,
     world: Arc<World>,
     inbox: Arc<Inbox>,
-    to_load: Sender<Item>,
+    to_load: Sender<(Item, ExecutionId)>,
     stop: Arc<AtomicBool>,
 }
 
@@ -107,10 +107,10 @@ impl Driver {
             self.beat();
             match self.lane.step() {
                 Ok(stepped) => {
-                    for item in stepped.prefetch {
+                    for load in stepped.prefetch {
                         self.inbox.lend();
                         // The loader lives as long as this sender.
-                        let _ = self.to_load.send(item);
+                        let _ = self.to_load.send(load);
                     }
                 }
                 Err(error) => {
@@ -154,16 +154,8 @@ impl Driver {
 }
 
 /// Brings executions into memory and sends their items back to the lane.
-fn load(loads: &Receiver<Item>, world: &World, inbox: &Inbox) {
-    while let Ok(item) = loads.recv() {
-        let id = match &item.work {
-            Work::Event(work) => work.execution,
-            Work::Lift(id) | Work::Park(id, _) => *id,
-            Work::Start(_) | Work::Claim(_) | Work::Renew(_) | Work::Documents(_) | Work::Beat => {
-                inbox.take_back(Some(item));
-                continue;
-            }
-        };
+fn load(loads: &Receiver<(Item, ExecutionId)>, world: &World, inbox: &Inbox) {
+    while let Ok((item, id)) = loads.recv() {
         let failure = match world.prefetch(id) {
             Ok(Some(_)) => {
                 inbox.take_back(Some(item));

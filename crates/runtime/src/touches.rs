@@ -3,17 +3,32 @@
 //! Guessed from the item and the execution in memory, before anything is held. A guess that was too
 //! small is noticed while deciding (a miss) and widened.
 
-use semel_engine::{Limits, Queue, RecordKey};
+use semel_engine::{Address, Execution, Limits, Queue, RecordKey};
+use semel_model::ExecutionId;
 use semel_store::{Place, Touches};
 
 use crate::events::{queue_of, subject};
+use crate::round::Want;
 use crate::work::{EventWork, Item, Work};
 use crate::world::World;
 
 impl World {
-    pub(crate) fn widen(&self, item: &mut Item) {
-        item.wide = true;
-        item.limit = match &item.work {
+    /// Notes what was missed. False: it had been asked for before.
+    pub(crate) fn widen(&self, item: &mut Item, want: Want) -> bool {
+        match want {
+            Want::Deliveries => !std::mem::replace(&mut item.wants.wide, true),
+            Want::Record(key) => item.wants.records.insert(key),
+            Want::Head(id) => item.wants.heads.insert(id),
+            Want::Limit => {
+                let limit = self.limit_of(&item.work);
+                std::mem::replace(&mut item.wants.limit, limit).is_none()
+            }
+            Want::Round => false,
+        }
+    }
+
+    fn limit_of(&self, work: &Work) -> Option<String> {
+        match work {
             Work::Claim(claim) => Some(claim.queue.task_type.clone()),
             Work::Event(work) => self.queue_after(work).map(|queue| queue.task_type),
             Work::Start(_)
@@ -21,16 +36,42 @@ impl World {
             | Work::Documents(_)
             | Work::Lift(_)
             | Work::Park(..)
+            | Work::Message(..)
+            | Work::Remove(_)
+            | Work::Expire(..)
+            | Work::Forget(_)
             | Work::Beat => None,
-        };
+        }
     }
 
     /// Names the rows an item will touch; returns what its queue looked like.
     pub(crate) fn touch(&self, item: &Item, touches: &mut Touches) -> u64 {
-        touches.limits.extend(item.limit.clone());
+        let wants = &item.wants;
+        touches.limits.extend(wants.limit.clone());
+        touches.records.extend(wants.records.iter().cloned());
+        touches.heads.extend(&wants.heads);
         match &item.work {
             Work::Start(work) => touches.records.extend(work.record_key()),
-            Work::Event(work) => self.touch_event(item, work, touches),
+            Work::Event(work) => {
+                self.touch_execution(work.execution, touches);
+                self.touch_event(item, work, touches);
+            }
+            Work::Message(key, to) => {
+                touches.messages.insert(*key);
+                if let Address::Execution(id) = to {
+                    self.touch_execution(*id, touches);
+                    touches.all_deliveries.extend(wants.wide.then_some(*id));
+                }
+            }
+            Work::Remove(removal) => {
+                self.touch_execution(removal.id, touches);
+                touches.all_deliveries.insert(removal.id);
+            }
+            Work::Expire(runs, _) => {
+                touches.heads.extend(runs.iter().map(|run| run.id));
+                touches.records.extend(runs.iter().filter_map(|run| run.key.clone()));
+            }
+            Work::Forget(keys) => touches.records.extend(keys.iter().cloned()),
             Work::Claim(claim) => {
                 *touches.wanted.entry(claim.queue.clone()).or_default() += claim.count;
                 touches.tokens.insert(claim.token);
@@ -54,14 +95,16 @@ impl World {
 
     fn touch_event(&self, item: &Item, work: &EventWork, touches: &mut Touches) {
         let id = work.execution;
-        touches.heads.insert(id);
-        let Some(execution) = self.cached(id) else { return };
-        if let Some(key) = execution.idempotency_key() {
-            let name = &execution.definition().definition().name;
-            touches.records.insert(RecordKey::start(name, key));
+        let Some(execution) = self.cached(id) else {
+            // It may be in memory by the time it is decided.
+            touches.all_deliveries.insert(id);
+            return;
+        };
+        if work.event.may_revive() {
+            self.touch_ancestors(&execution, touches);
         }
         match subject(&work.event, &execution) {
-            Some(task) if !item.wide => {
+            Some(task) if !item.wants.wide => {
                 touches.deliveries.insert(Place { execution: id, task });
             }
             _ => {
@@ -75,11 +118,30 @@ impl World {
         }
     }
 
+    /// The head, and the record of its key.
+    fn touch_execution(&self, id: ExecutionId, touches: &mut Touches) {
+        touches.heads.insert(id);
+        let Some(execution) = self.cached(id) else { return };
+        if let Some(key) = execution.idempotency_key() {
+            let name = &execution.definition().definition().name;
+            touches.records.insert(RecordKey::start(name, key));
+        }
+    }
+
+    /// Those who may live again with this run.
+    fn touch_ancestors(&self, execution: &Execution, touches: &mut Touches) {
+        let mut above = execution.parent();
+        while let Some(parent) = above {
+            self.touch_execution(parent.execution, touches);
+            above = self.cached(parent.execution).and_then(|found| found.parent());
+        }
+    }
+
     fn queue_after(&self, work: &EventWork) -> Option<Queue> {
         work.next.as_ref()?;
         let execution = self.cached(work.execution)?;
         let task = execution.task(subject(&work.event, &execution)?)?;
-        Some(queue_of(&execution, task))
+        Some(queue_of(task))
     }
 
     /// The limit row of a type that is registered as limited.

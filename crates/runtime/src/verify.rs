@@ -7,7 +7,8 @@
 use std::sync::Arc;
 
 use semel_engine::{
-    Delivery, ENGINE_VERSION, Entry, EntryError, Event, Execution, Head, Link, RecordKey, decide,
+    Brought, Delivery, ENGINE_VERSION, Entry, EntryError, Event, Execution, Head, Link, Pinned,
+    RecordKey, decide,
 };
 use semel_model::ExecutionId;
 use semel_store::Loaded;
@@ -78,11 +79,13 @@ fn replay(
             Some(execution) => execution,
             None => begin(world, id, &entry)?,
         };
+        let brought = entry.cause.brings().map(|digest| world.definitions.pinned(digest));
+        let brought = brought.transpose().map_err(Broken::Failure)?;
         if entry.engine_version == ENGINE_VERSION {
-            decide_again(&current, &entry, link.seq)?;
+            decide_again(&current, &entry, link.seq, brought.as_ref())?;
             verdict.decided_again += 1;
         }
-        current.fold(&entry, link);
+        current.fold(&entry, link, brought.as_ref());
         verdict.entries += 1;
         execution = Some(current);
     }
@@ -100,9 +103,15 @@ fn begin(world: &World, id: ExecutionId, first: &Entry) -> Result<Execution, Bro
     Ok(Execution::unborn(id, pinned))
 }
 
-fn decide_again(before: &Execution, entry: &Entry, seq: u64) -> Result<(), Broken> {
+fn decide_again(
+    before: &Execution,
+    entry: &Entry,
+    seq: u64,
+    definition: Option<&Arc<Pinned>>,
+) -> Result<(), Broken> {
     let mut draft = before.clone();
-    let decided = decide(&mut draft, &entry.cause, &entry.payloads, &entry.facts);
+    let brought = Brought { payloads: &entry.payloads, definition };
+    let decided = decide(&mut draft, &entry.cause, &brought, &entry.facts);
     let decision = decided.map_err(|stop| Broken::Fault(seq, format!("decided again: {stop}")))?;
     if decision.changes != entry.changes || decision.payloads != entry.payloads {
         let what = "decided again, it gives other changes".to_owned();
@@ -145,6 +154,8 @@ fn compare_rows(
         let key = RecordKey::start(&execution.definition().definition().name, key);
         verdict.rows += 1;
         match world.store.record(&key)? {
+            // A newer run under the key may have been removed, and the key with it.
+            None if !execution.is_live() => {}
             None => return fault(format!("the record of key {} is missing", key.key)),
             Some(record) if record.run == execution.id() && record.live != execution.is_live() => {
                 return fault(format!("the record of key {} says live: {}", key.key, record.live));

@@ -3,9 +3,10 @@
 //! Every request, report, poll and timer becomes one [`Item`] with a reply that is sent after the
 //! commit, or never.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use semel_engine::{Delivery, Event, Pinned, Queue, Token};
+use semel_engine::{Address, Delivery, Event, MessageKey, Pinned, Queue, RecordKey, Token};
 use semel_model::{ExecutionId, Payload, TaskId, Timestamp};
 use semel_store::{DocumentKey, Place};
 
@@ -20,18 +21,26 @@ pub type Reply = Box<dyn FnOnce(Result<Answer, Failure>) + Send>;
 pub struct Item {
     pub work: Work,
     pub reply: Reply,
-    /// How often more rows were needed than were held.
+    /// How often more rows were needed than were held, although all that was named is.
     pub(crate) misses: u8,
-    /// Hold every delivery of the execution: a miss said so.
-    pub(crate) wide: bool,
-    /// Hold the limit row of this type: a miss said so.
-    pub(crate) limit: Option<String>,
+    pub(crate) wants: Wants,
     pub(crate) credit: Option<Credit>,
+}
+
+/// What to hold besides the obvious: earlier rounds missed it.
+#[derive(Default)]
+pub(crate) struct Wants {
+    /// Every delivery of the execution.
+    pub(crate) wide: bool,
+    /// The limit row of this type.
+    pub(crate) limit: Option<String>,
+    pub(crate) records: BTreeSet<RecordKey>,
+    pub(crate) heads: BTreeSet<ExecutionId>,
 }
 
 impl Item {
     pub fn new(work: Work, reply: Reply) -> Self {
-        Self { work, reply, misses: 0, wide: false, limit: None, credit: None }
+        Self { work, reply, misses: 0, wants: Wants::default(), credit: None }
     }
 
     /// For what nobody waits for: timers, answers to questions.
@@ -50,6 +59,13 @@ pub enum Work {
     Lift(ExecutionId),
     /// Parks an execution whose event could not be written.
     Park(ExecutionId, String),
+    /// Carries a message to whom it is for.
+    Message(MessageKey, Address),
+    Remove(Removal),
+    /// Removes runs that ended before that time.
+    Expire(Vec<Ended>, Timestamp),
+    /// Frees keys that have expired.
+    Forget(Vec<RecordKey>),
     /// Notes that the store is alive, so that downtime is measured from here.
     Beat,
 }
@@ -60,6 +76,8 @@ pub struct EventWork {
     pub execution: ExecutionId,
     pub event: Event,
     pub payloads: Vec<Payload>,
+    /// The definition the event brings, if it brings one.
+    pub definition: Option<Arc<Pinned>>,
     pub actor: String,
     pub event_id: String,
     /// `update-v2`: what to hand out with the answer.
@@ -73,6 +91,7 @@ impl EventWork {
             execution,
             event,
             payloads: Vec::new(),
+            definition: None,
             actor: "semel".to_owned(),
             event_id: String::new(),
             next: None,
@@ -100,6 +119,19 @@ pub struct Claim {
     pub waiting: Arc<Waiting>,
 }
 
+pub struct Removal {
+    pub id: ExecutionId,
+    /// Refuse when it is still live, rather than ending it.
+    pub only_closed: bool,
+    pub actor: String,
+}
+
+/// A run that is over, and the key it was started under.
+pub struct Ended {
+    pub(crate) id: ExecutionId,
+    pub(crate) key: Option<RecordKey>,
+}
+
 #[derive(Clone)]
 pub struct Renewal {
     pub place: Place,
@@ -114,11 +146,13 @@ pub struct DocumentWrite {
     pub rule: DocumentRule,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DocumentRule {
     Any,
     MustBeAbsent,
     MustExist,
+    /// It must still be this; none: absent.
+    Unchanged(Option<Vec<u8>>),
 }
 
 /// One task in the hands of a worker.

@@ -3,6 +3,7 @@
 //! Committed executions in memory, definitions, parked polls. All of it can be dropped at any
 //! moment: it is only a way not to load again.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use quick_cache::sync::{Cache, DefaultLifecycle};
@@ -14,6 +15,8 @@ use semel_store::{Loaded, Store, StoreError};
 use crate::definitions::Definitions;
 use crate::failure::Failure;
 use crate::polls::Polls;
+use crate::secrets::{KeyRing, Secrets};
+use crate::variables::Variables;
 use crate::waiters::Waiters;
 
 /// Cached executions weigh about this many tasks at most.
@@ -22,9 +25,13 @@ const CACHE_TASKS_MAX: u64 = 200_000;
 pub struct World {
     pub(crate) store: Arc<dyn Store>,
     pub definitions: Definitions,
+    pub secrets: Secrets,
+    pub variables: Variables,
     pub(crate) waiters: Waiters,
     pub(crate) polls: Polls,
     executions: Cache<ExecutionId, Arc<Execution>, ByTasks>,
+    /// How long runs are kept after their end; none: for ever.
+    pub(crate) retention_ms: Option<i64>,
     /// Why the last round could not be written; nothing when it could.
     trouble: Mutex<Option<String>>,
 }
@@ -49,6 +56,8 @@ impl World {
             .expect("both capacities are given");
         Self {
             definitions: Definitions::new(Arc::clone(&store)),
+            secrets: Secrets::new(Arc::clone(&store), KeyRing::throw_away()),
+            variables: Variables::new(Arc::clone(&store), BTreeMap::new()),
             store,
             waiters: Waiters::default(),
             polls: Polls::default(),
@@ -58,8 +67,27 @@ impl World {
                 DefaultHashBuilder::default(),
                 DefaultLifecycle::default(),
             ),
+            retention_ms: None,
             trouble: Mutex::default(),
         }
+    }
+
+    /// Runs that have been over for so long are removed.
+    #[must_use]
+    pub fn keeping(self, retention_ms: Option<i64>) -> Self {
+        Self { retention_ms: retention_ms.filter(|ms| *ms > 0), ..self }
+    }
+
+    /// With keys that have to open everything that is stored.
+    pub fn with_keys(mut self, ring: KeyRing) -> Result<Self, Failure> {
+        self.secrets = Secrets::opening(Arc::clone(&self.store), ring)?;
+        Ok(self)
+    }
+
+    /// With environment values of the process; stored ones win.
+    pub fn with_variables(mut self, of_process: BTreeMap<String, String>) -> Self {
+        self.variables = Variables::new(Arc::clone(&self.store), of_process);
+        self
     }
 
     /// Whether the store answers, and took what was last written to it.
@@ -122,7 +150,7 @@ impl World {
             Some(cached) => (*cached).clone(),
             None => self.unborn(loaded)?,
         };
-        fold_after(&mut execution, &loaded.entries)?;
+        self.fold_after(&mut execution, &loaded.entries)?;
         if execution.link() != loaded.head.link {
             self.forget(execution.id());
             return Err(
@@ -141,16 +169,21 @@ impl World {
         };
         Ok(Execution::unborn(head.id, self.definitions.pinned(start.definition)?))
     }
+
+    pub(crate) fn fold_after(
+        &self,
+        execution: &mut Execution,
+        entries: &[Vec<u8>],
+    ) -> Result<(), Failure> {
+        for bytes in entries {
+            let (entry, link) = Entry::decode(bytes, execution.link())?;
+            let brought = entry.cause.brings().map(|digest| self.definitions.pinned(digest));
+            execution.fold(&entry, link, brought.transpose()?.as_ref());
+        }
+        Ok(())
+    }
 }
 
 fn corrupt(head: &Head, what: &str) -> StoreError {
     StoreError::Corrupt(format!("execution {}: {what}", head.id))
-}
-
-pub(crate) fn fold_after(execution: &mut Execution, entries: &[Vec<u8>]) -> Result<(), Failure> {
-    for bytes in entries {
-        let (entry, link) = Entry::decode(bytes, execution.link())?;
-        execution.fold(&entry, link);
-    }
-    Ok(())
 }

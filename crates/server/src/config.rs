@@ -12,6 +12,8 @@ mod value;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use semel_runtime::SecretsKey;
+
 pub use error::ConfigError;
 pub use source::{Flags, Source, Sourced};
 pub use value::{LogFormat, Store};
@@ -21,6 +23,7 @@ use source::File;
 /// Long enough for any sane wait, short enough that adding it to a clock cannot overflow.
 const WAIT_MS_MAX: u64 = 86_400_000;
 const BODY_BYTES_LIMIT: usize = 1 << 30;
+const RETENTION_DAYS_MAX: u32 = 36_500;
 
 macro_rules! keys {
     ($($(#[doc = $help:literal])+
@@ -52,12 +55,18 @@ keys! {
     data: PathBuf = "./semel-data", Text, value::path;
     /// Where executions are kept: sqlite, or memory (gone at exit)
     store: Store = "sqlite", Text, value::store;
+    /// Keys that seal secrets, newest first, comma separated, each 32 bytes in base64 or hex; without
+    /// one, the file secrets.key in the data directory
+    secrets_key: Vec<SecretsKey> = "", Secret, value::secrets_keys;
     /// Largest request body, in bytes
     body_bytes_max: usize = "16777216", Number,
         |text| value::number(text, 1..=BODY_BYTES_LIMIT, "bytes");
     /// Longest time a poll may wait for work, in milliseconds; longer waits are cut to it
     poll_wait_ms_max: u64 = "5000", Number,
         |text| value::number(text, 0..=WAIT_MS_MAX, "milliseconds");
+    /// Days that runs are kept after their end; 0 keeps them for ever
+    retention_days: u32 = "30", Number,
+        |text| value::number(text, 0..=RETENTION_DAYS_MAX, "days");
     /// Origins whose web pages may call the API, comma separated
     cors_origins: Vec<String> = "", List, value::origins;
     /// Time that open requests get to finish at shutdown, in milliseconds
@@ -97,6 +106,8 @@ pub enum Shape {
     Switch,
     /// An array of strings in the file, comma separated elsewhere.
     List,
+    /// A string that is never shown.
+    Secret,
 }
 
 impl Key {
@@ -120,10 +131,11 @@ impl Config {
         directory: &Path,
     ) -> Result<(Self, Vec<Sourced>), ConfigError> {
         let file = File::read(flags.config.as_deref(), directory)?;
-        let values: Vec<Sourced> =
+        let mut values: Vec<Sourced> =
             KEYS.iter().map(|key| settle(key, flags, &env, file.as_ref())).collect();
         let config = parse(&values)?;
         config.refuse_exposure(&values)?;
+        values.iter_mut().for_each(Sourced::hide);
         Ok((config, values))
     }
 

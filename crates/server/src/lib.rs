@@ -4,7 +4,13 @@
 //! **May use:** every room further inwards. **May not:** decide anything about an execution.
 
 mod config;
+mod key_file;
+mod keys;
+mod process_variables;
 mod wiring;
 
 pub use config::{Config, ConfigError, Flags, KEYS, Key, LogFormat, Shape, Source, Sourced, Store};
+pub use key_file::KeyFileError;
+pub use keys::{KeysError, rotate_secrets_key};
+pub use semel_runtime::{Resealed, Unreadable};
 pub use wiring::{RunError, run};

@@ -3,6 +3,7 @@
 //! Opens the store, starts the runtime, opens the door. On a signal the door closes first, parked
 //! polls are answered, what was accepted is finished, and only then the store is let go.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,21 +11,27 @@ use std::time::Duration;
 use axum::ServiceExt;
 use axum::extract::Request;
 use semel_api::{App, Limits, door};
-use semel_runtime::{Runtime, Settings};
-use semel_store::{Clock, MemoryStore, Store as _, StoreError};
+use semel_runtime::{Runtime, Settings, World};
+use semel_store::{Clock, MemoryStore, StoreError};
 use semel_store_sqlite::{OpenError, SqliteStore};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use crate::config::{Config, Store};
+use crate::keys::{self, KeysError};
+use crate::process_variables::readable;
 
 /// How often parked polls are answered while the door closes.
 const DRAIN_EVERY: Duration = Duration::from_millis(20);
+
+const DAY_MS: i64 = 24 * 3_600 * 1_000;
 
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     #[error("the store cannot be opened")]
     Open(#[from] OpenError),
+    #[error("the stored secrets cannot be opened")]
+    Keys(#[from] KeysError),
     #[error("the store does not answer")]
     Store(#[from] StoreError),
     #[error("cannot listen on {address}; is another server running there? use --listen")]
@@ -35,13 +42,18 @@ pub enum RunError {
     Serve(#[from] std::io::Error),
 }
 
-/// Serves until the process is told to stop. `ready` is called once the door is open.
-pub async fn run(config: Config, ready: impl FnOnce(SocketAddr, &Config)) -> Result<(), RunError> {
+/// Serves until the process is told to stop. `variables` are those of the process; `ready` is called
+/// once the door is open.
+pub async fn run(
+    config: Config,
+    variables: impl IntoIterator<Item = (String, String)>,
+    ready: impl FnOnce(SocketAddr, &Config),
+) -> Result<(), RunError> {
     let listener = TcpListener::bind(config.listen)
         .await
         .map_err(|source| RunError::Listen { address: config.listen, source })?;
     let address = listener.local_addr()?;
-    let runtime = Arc::new(open(&config)?);
+    let runtime = Arc::new(open(&config, readable(variables))?);
     let app = App {
         runtime: Arc::clone(&runtime),
         limits: Limits {
@@ -70,17 +82,18 @@ pub async fn run(config: Config, ready: impl FnOnce(SocketAddr, &Config)) -> Res
     Ok(())
 }
 
-fn open(config: &Config) -> Result<Runtime, RunError> {
+fn open(config: &Config, variables: BTreeMap<String, String>) -> Result<Runtime, RunError> {
     let clock = Arc::new(Clock::wall());
-    let runtime = match config.store {
-        Store::Memory => Runtime::open(Arc::new(MemoryStore::new(clock)), Settings::default())?,
-        Store::Sqlite => {
-            let store = SqliteStore::open(&config.data, clock)?;
-            tracing::debug!(now = store.now().ms(), "store is open");
-            Runtime::open(Arc::new(store), Settings::default())?
-        }
+    let store: Arc<dyn semel_store::Store> = match config.store {
+        Store::Memory => Arc::new(MemoryStore::new(clock)),
+        Store::Sqlite => Arc::new(SqliteStore::open(&config.data, clock)?),
     };
-    Ok(runtime)
+    tracing::debug!(now = store.now().ms(), "store is open");
+    let ring = keys::ring(config, &*store)?;
+    let world = World::new(store).with_keys(ring).map_err(KeysError::from)?;
+    let retention_ms = i64::from(config.retention_days) * DAY_MS;
+    let settings = Settings { retention_ms: Some(retention_ms), ..Settings::default() };
+    Ok(Runtime::over(world.with_variables(variables), settings)?)
 }
 
 /// Listens from this call on, not from the first poll of its future: once the door is open, a

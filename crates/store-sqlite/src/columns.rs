@@ -4,7 +4,7 @@
 
 use rusqlite::types::{FromSql, Type};
 use rusqlite::{CachedStatement, Error, Result, Row, params};
-use semel_engine::{Delivery, HandOut, Head, Link, Queue, Record};
+use semel_engine::{Address, Delivery, HandOut, Head, Link, MessageKey, MessageRow, Queue, Record};
 use semel_model::{Digest, ExecutionId, Payload, TaskId, Timestamp};
 use semel_store::Place;
 
@@ -188,7 +188,7 @@ pub(crate) fn write_hand_out(
     ])
 }
 
-/// Columns `run, live, version, created_at`.
+/// Columns `run, live, version, created_at, expires_at`.
 pub(crate) fn record(row: &Row<'_>) -> Result<Record> {
     let mut fields = Fields::of(row);
     Ok(Record {
@@ -196,7 +196,47 @@ pub(crate) fn record(row: &Row<'_>) -> Result<Record> {
         live: fields.next()?,
         version: fields.next()?,
         created_at: fields.time()?,
+        expires_at: fields.time_if_any()?,
     })
+}
+
+/// Columns `sender, seq, at, receiver, sink`.
+pub(crate) fn addressed(row: &Row<'_>) -> Result<(MessageKey, Address)> {
+    addressed_fields(&mut Fields::of(row))
+}
+
+/// Columns `sender, seq, at, receiver, sink, body`.
+pub(crate) fn message(row: &Row<'_>) -> Result<MessageRow> {
+    let mut fields = Fields::of(row);
+    let (key, to) = addressed_fields(&mut fields)?;
+    Ok(MessageRow { key, to, body: fields.next()? })
+}
+
+fn addressed_fields(fields: &mut Fields<'_>) -> Result<(MessageKey, Address)> {
+    let from = ExecutionId::from_bytes(fields.next()?);
+    let key = MessageKey { from, seq: fields.next()?, at: fields.next()? };
+    let receiver: Option<[u8; 16]> = fields.next()?;
+    let to = match (receiver, fields.next()?) {
+        (Some(id), None) => Address::Execution(ExecutionId::from_bytes(id)),
+        (None, Some(sink)) => Address::Sink(sink),
+        (Some(_), Some(_)) | (None, None) => {
+            let error = "a message has either a receiver or a sink".into();
+            return Err(Error::FromSqlConversionFailure(fields.at, Type::Null, error));
+        }
+    };
+    Ok((key, to))
+}
+
+pub(crate) fn write_message(
+    statement: &mut CachedStatement<'_>,
+    message: &MessageRow,
+) -> Result<usize> {
+    let MessageRow { key: MessageKey { from, seq, at }, to, body } = message;
+    let (receiver, sink) = match to {
+        Address::Execution(id) => (Some(id.as_bytes()), None),
+        Address::Sink(sink) => (None, Some(sink)),
+    };
+    statement.execute((from.as_bytes(), seq, at, receiver, sink, body))
 }
 
 /// The columns of one row, taken from left to right.

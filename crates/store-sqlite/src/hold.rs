@@ -67,6 +67,9 @@ pub(crate) fn hold(
                 held.deliveries.insert(place, Some(row));
             }
         }
+        for key in &touches.messages {
+            held.messages.insert(*key, read::message(connection, *key)?);
+        }
         for key in &touches.documents {
             held.documents.insert(key.clone(), read::document(connection, key)?);
         }

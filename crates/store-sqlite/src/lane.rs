@@ -229,4 +229,33 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn payloads_that_lie_apart_go_with_a_removed_execution() {
+        let (_directory, store) = open();
+        let mut writer = store.writer(0).unwrap();
+        let input = samples::payload(&format!("\"{}\"", "x".repeat(5_000)));
+        let large = |at| Delivery { input: input.clone(), ..samples::delivery(at, 1) };
+        writer.commit(samples::put_deliveries([large(1), large(2)])).unwrap();
+        let removed = [samples::execution(1), samples::execution(3)].into();
+        let again = samples::put_deliveries([large(1), large(3)]);
+        writer.commit(Writes { removed, ..again }).unwrap();
+        let of = "SELECT DISTINCT execution FROM delivery_payloads";
+        let of = lock(&store.shared).connection.query_row(of, [], |row| row.get(0)).unwrap();
+        assert_eq!(semel_model::ExecutionId::from_bytes(of), samples::execution(2));
+    }
+
+    #[test]
+    fn a_message_without_an_address_is_named() {
+        let (_directory, store) = open();
+        let mut writer = store.writer(0).unwrap();
+        let row = samples::message(1, 7, 2);
+        writer.commit(samples::put_messages([row.clone()])).unwrap();
+        execute(&store, "UPDATE messages SET receiver = NULL");
+        let error = writer.hold(&Touches { messages: [row.key].into(), ..Touches::default() });
+        let error = error.unwrap_err();
+        assert!(matches!(&error, StoreError::Corrupt(_)), "{error}");
+        let name = format!("message 2 of entry 7 of execution {}", row.key.from);
+        assert!(error.to_string().contains(&name), "{error}");
+    }
 }

@@ -15,6 +15,7 @@ mod migrate;
 mod open;
 mod read;
 mod readers;
+mod sweep;
 mod write;
 
 pub use open::OpenError;

@@ -13,8 +13,10 @@ struct Migration {
     sql: &'static str,
 }
 
-const MIGRATIONS: &[Migration] =
-    &[Migration { number: 1, sql: include_str!("../migrations/0001_begin.sql") }];
+const MIGRATIONS: &[Migration] = &[
+    Migration { number: 1, sql: include_str!("../migrations/0001_begin.sql") },
+    Migration { number: 2, sql: include_str!("../migrations/0002_messages.sql") },
+];
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (
     number INTEGER NOT NULL PRIMARY KEY, checksum BLOB NOT NULL, at INTEGER NOT NULL
@@ -78,7 +80,10 @@ fn apply(
 
 #[cfg(test)]
 mod tests {
+    use semel_engine::RecordKey;
+
     use super::*;
+    use crate::{read, sweep};
 
     const FIRST: Migration = Migration { number: 1, sql: "CREATE TABLE a (x INTEGER)" };
     const SECOND: Migration = Migration { number: 2, sql: "CREATE TABLE b (x INTEGER)" };
@@ -126,5 +131,23 @@ mod tests {
         run_on(&mut connection, &[broken]).unwrap_err();
         assert!(applied(&connection).unwrap().is_empty());
         run_on(&mut connection, &[FIRST]).unwrap();
+    }
+
+    #[test]
+    fn rows_written_before_the_second_migration_are_read_after_it() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        run_on(&mut connection, &MIGRATIONS[..1]).unwrap();
+        let before = "
+            INSERT INTO records VALUES ('s', 'k', zeroblob(16), 1, 2, 3);
+            INSERT INTO executions VALUES (zeroblob(16), 1, zeroblob(32), NULL, 'COMPLETED', NULL,
+                'w', 1, NULL, NULL, '', 5, 6, 7)";
+        connection.execute_batch(before).unwrap();
+        run_on(&mut connection, MIGRATIONS).unwrap();
+        let key = RecordKey { scope: "s".to_owned(), key: "k".to_owned() };
+        let record = read::record(&connection, &key).unwrap().unwrap();
+        assert_eq!((record.created_at, record.expires_at), (Timestamp::from_ms(3), None));
+        let latest = Timestamp::from_ms(i64::MAX);
+        assert_eq!(sweep::ended_before(&connection, latest, 9).unwrap(), [record.run]);
+        assert_eq!(sweep::expired_records(&connection, latest, 9).unwrap(), []);
     }
 }

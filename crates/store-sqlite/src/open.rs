@@ -16,7 +16,7 @@ use semel_store::{Clock, Mirror, StoreError};
 use crate::checkpoint::{Checkpointer, WAL_PAGES};
 use crate::columns::{self, delivery_columns_small};
 use crate::readers::Readers;
-use crate::{fault, migrate, write};
+use crate::{fault, migrate, read, write};
 
 const DATABASE: &str = "semel.db";
 const LOCK: &str = "semel.lock";
@@ -68,7 +68,7 @@ pub(crate) fn open(directory: &Path, clock: &Arc<Clock>) -> Result<Opened, OpenE
     let mut connection = connect(&file)?;
     migrate::run(&mut connection, clock.now())?;
     credit_downtime(&connection, clock)?;
-    let mirror = mirror(&connection)?;
+    let mirror = mirror(&connection, clock.now())?;
     let documents_generation = connection.query_row(
         "SELECT value FROM meta WHERE name = 'documents_generation'",
         [],
@@ -136,7 +136,7 @@ fn credit_downtime(connection: &Connection, clock: &Clock) -> Result<(), OpenErr
     Ok(())
 }
 
-fn mirror(connection: &Connection) -> Result<Mirror, StoreError> {
+fn mirror(connection: &Connection, now: Timestamp) -> Result<Mirror, StoreError> {
     let mut mirror = Mirror::default();
     let deliveries = concat!("SELECT ", delivery_columns_small!(), " FROM deliveries");
     let mut statement = connection.prepare(deliveries).map_err(fault::of)?;
@@ -155,6 +155,13 @@ fn mirror(connection: &Connection) -> Result<Mirror, StoreError> {
         let (id, at) =
             wake.map_err(|error| fault::in_row(error, || "a row of executions".to_owned()))?;
         mirror.set_wake(id, Some(at));
+    }
+    // Whoever was carrying them is gone, so all of them are due.
+    let messages = "SELECT sender, seq, at, receiver, sink FROM messages";
+    let messages =
+        read::all(connection, messages, [], columns::addressed, || "a row of messages".to_owned());
+    for (key, to) in messages? {
+        mirror.insert_message(key, to, now);
     }
     Ok(mirror)
 }

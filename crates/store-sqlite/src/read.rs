@@ -5,22 +5,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Row};
-use semel_engine::{Delivery, Head, Record, RecordKey};
-use semel_model::{Digest, ExecutionId};
+use semel_engine::{Delivery, Head, MessageKey, MessageRow, Record, RecordKey};
+use semel_model::{Digest, ExecutionId, Timestamp};
 use semel_store::{Clock, DocumentKey, Kind, Loaded, Place, Store, StoreError, Writer};
 
 use crate::columns::{self, head_columns, select_deliveries};
 use crate::lane::{Core, SqliteWriter};
 use crate::open::{self, OpenError};
 use crate::readers::{Readers, at_once};
-use crate::{checkpoint, fault, hold};
+use crate::{checkpoint, fault, hold, sweep};
 
 const HEAD: &str = concat!("SELECT ", head_columns!(), " FROM executions WHERE id = ?1");
 const DELIVERY: &str = concat!(select_deliveries!(), " WHERE execution = ?1 AND task = ?2");
 const DELIVERIES: &str = concat!(select_deliveries!(), " WHERE execution = ?1 ORDER BY task");
 const ENTRIES: &str = "SELECT entry FROM journal WHERE execution = ?1 AND seq > ?2 ORDER BY seq";
 const RECORD: &str =
-    "SELECT run, live, version, created_at FROM records WHERE scope = ?1 AND key = ?2";
+    "SELECT run, live, version, created_at, expires_at FROM records WHERE scope = ?1 AND key = ?2";
+const MESSAGE: &str = "SELECT sender, seq, at, receiver, sink, body FROM messages \
+     WHERE sender = ?1 AND seq = ?2 AND at = ?3";
 const PINNED: &str = "SELECT body FROM pinned WHERE digest = ?1";
 const DOCUMENT: &str = "SELECT body FROM documents WHERE kind = ?1 AND name = ?2 AND version = ?3";
 const DOCUMENTS: &str =
@@ -89,6 +91,14 @@ impl Store for SqliteStore {
 
     fn record(&self, key: &RecordKey) -> Result<Option<Record>, StoreError> {
         self.shared.readers.with(|connection| record(connection, key))
+    }
+
+    fn ended_before(&self, before: Timestamp, max: usize) -> Result<Vec<ExecutionId>, StoreError> {
+        self.shared.readers.with(|connection| sweep::ended_before(connection, before, max))
+    }
+
+    fn expired_records(&self, now: Timestamp, max: usize) -> Result<Vec<RecordKey>, StoreError> {
+        self.shared.readers.with(|connection| sweep::expired_records(connection, now, max))
     }
 
     fn pinned(&self, digest: Digest) -> Result<Option<Vec<u8>>, StoreError> {
@@ -178,6 +188,15 @@ pub(crate) fn record(
     one(connection, RECORD, (&key.scope, &key.key), columns::record, name)
 }
 
+pub(crate) fn message(
+    connection: &Connection,
+    key: MessageKey,
+) -> Result<Option<MessageRow>, StoreError> {
+    let MessageKey { from, seq, at } = key;
+    let name = || format!("message {at} of entry {seq} of execution {from}");
+    one(connection, MESSAGE, (from.as_bytes(), seq, at), columns::message, name)
+}
+
 pub(crate) fn document(
     connection: &Connection,
     key: &DocumentKey,
@@ -198,7 +217,7 @@ pub(crate) fn one<T>(
     found.map_err(|error| fault::in_row(error, name))
 }
 
-fn all<T>(
+pub(crate) fn all<T>(
     connection: &Connection,
     sql: &str,
     key: impl Params,

@@ -3,11 +3,11 @@
 //! Each row once, by cached statements, and of a row the round has seen only what changed: most
 //! rounds move the end of a journal and hand out tasks, and need touch nothing else.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::Connection;
-use semel_engine::{Delivery, Head, Record, RecordKey, Window};
-use semel_model::ExecutionId;
+use semel_engine::{Delivery, Head, MessageKey, MessageRow, Record, RecordKey, Window};
+use semel_model::{ExecutionId, Timestamp};
 use semel_store::{DocumentKey, Mirror, Place, Stamp, StoreError, Writes};
 
 use crate::columns::{self, delivery_columns_small, head_columns, lies_apart};
@@ -37,8 +37,18 @@ const PUT_APART: &str = "INSERT OR REPLACE INTO delivery_payloads \
 const DROP_APART: &str = "DELETE FROM delivery_payloads WHERE execution = ?1 AND task = ?2";
 const DROP_DELIVERY: &str = "DELETE FROM deliveries WHERE execution = ?1 AND task = ?2";
 const PUT_RECORD: &str = "INSERT OR REPLACE INTO records \
-     (scope, key, run, live, version, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+     (scope, key, run, live, version, created_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
 const DROP_RECORD: &str = "DELETE FROM records WHERE scope = ?1 AND key = ?2";
+const PUT_MESSAGE: &str = "INSERT OR REPLACE INTO messages \
+     (sender, seq, at, receiver, sink, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+const DROP_MESSAGE: &str = "DELETE FROM messages WHERE sender = ?1 AND seq = ?2 AND at = ?3";
+/// Everything that is kept by execution.
+const REMOVE: [&str; 4] = [
+    "DELETE FROM executions WHERE id = ?1",
+    "DELETE FROM journal WHERE execution = ?1",
+    "DELETE FROM deliveries WHERE execution = ?1",
+    "DELETE FROM delivery_payloads WHERE execution = ?1",
+];
 const PUT_LIMIT: &str = "INSERT OR REPLACE INTO limits (task_type, window) VALUES (?1, ?2)";
 const PIN: &str =
     "INSERT INTO pinned (digest, body) VALUES (?1, ?2) ON CONFLICT (digest) DO NOTHING";
@@ -61,12 +71,15 @@ pub(crate) fn round(
         entries(connection, &writes.entries)?;
         heads(connection, &writes.heads, seen)?;
         deliveries(connection, mirror, &writes.deliveries, seen)?;
+        messages(connection, &writes.messages)?;
         records(connection, &writes.records)?;
         limits(connection, &writes.limits)?;
         for (digest, body) in &writes.pinned {
             cached(connection, PIN)?.execute((digest.as_bytes(), body)).map_err(fault::of)?;
         }
         documents(connection, &writes.documents)?;
+        // Last: a removal outweighs what the same round writes.
+        removals(connection, &writes.removed)?;
         stamp(connection, writes.stamp)
     })
 }
@@ -244,14 +257,38 @@ fn only_handed_out(before: &Delivery, after: &Delivery) -> bool {
         && *output == after.output
 }
 
+fn messages(
+    connection: &Connection,
+    messages: &BTreeMap<MessageKey, Option<MessageRow>>,
+) -> Result<(), StoreError> {
+    for (MessageKey { from, seq, at }, message) in messages {
+        let wrote = match message {
+            Some(row) => columns::write_message(&mut cached(connection, PUT_MESSAGE)?, row),
+            None => cached(connection, DROP_MESSAGE)?.execute((from.as_bytes(), seq, at)),
+        };
+        wrote.map_err(fault::of)?;
+    }
+    Ok(())
+}
+
+fn removals(connection: &Connection, removed: &BTreeSet<ExecutionId>) -> Result<(), StoreError> {
+    for id in removed {
+        for sql in REMOVE {
+            cached(connection, sql)?.execute([id.as_bytes()]).map_err(fault::of)?;
+        }
+    }
+    Ok(())
+}
+
 fn records(
     connection: &Connection,
     records: &BTreeMap<RecordKey, Option<Record>>,
 ) -> Result<(), StoreError> {
     for (RecordKey { scope, key }, record) in records {
         let wrote = match record {
-            Some(Record { run, live, version, created_at }) => {
-                let row = (scope, key, run.as_bytes(), live, version, created_at.ms());
+            Some(Record { run, live, version, created_at, expires_at }) => {
+                let (run, expires_at) = (run.as_bytes(), expires_at.map(Timestamp::ms));
+                let row = (scope, key, run, live, version, created_at.ms(), expires_at);
                 cached(connection, PUT_RECORD)?.execute(row)
             }
             None => cached(connection, DROP_RECORD)?.execute((scope, key)),

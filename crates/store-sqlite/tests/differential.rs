@@ -7,10 +7,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use semel_engine::{Delivery, HandOut, Head, Link, Queue, Record, RecordKey};
+use semel_engine::{
+    Address, Delivery, HandOut, Head, Link, MessageKey, MessageRow, Queue, Record, RecordKey,
+};
 use semel_model::{Digest, ExecutionId, TaskId, Timestamp, WorkflowStatus};
 use semel_store::conformance::{Desk, Fixture, samples};
-use semel_store::{Clock, DocumentKey, Kind, MemoryStore, Place, Store, Touches, Writes};
+use semel_store::{Clock, DocumentKey, Kind, MemoryStore, Place, Stamp, Store, Touches, Writes};
 use semel_store_sqlite::SqliteStore;
 
 const SEEDS: u64 = 4;
@@ -93,6 +95,11 @@ impl Dice {
         RecordKey { scope: self.text(), key: self.text() }
     }
 
+    fn message_key(&mut self) -> MessageKey {
+        let from = self.execution();
+        MessageKey { from, seq: self.roll(3), at: u32::from(self.byte(2)) }
+    }
+
     fn token(&mut self) -> Digest {
         Digest::of(&[self.byte(4)])
     }
@@ -120,7 +127,7 @@ fn head(dice: &mut Dice, before: Option<&Head>, id: ExecutionId, now: Timestamp)
         principal: dice.text(),
         started_at: dice.near(now),
         updated_at: now,
-        ended_at: Timestamp::NOT_YET,
+        ended_at: dice.maybe(|dice| dice.near(now)).unwrap_or_default(),
     }
 }
 
@@ -179,6 +186,14 @@ fn delivery(
     })
 }
 
+fn message(dice: &mut Dice, key: MessageKey) -> MessageRow {
+    let to = match dice.is_lucky(2) {
+        true => Address::Execution(dice.execution()),
+        false => Address::Sink(dice.text()),
+    };
+    MessageRow { key, to, body: dice.text().into_bytes() }
+}
+
 /// One to four of anything.
 fn some<K: Ord, V>(dice: &mut Dice, mut one: impl FnMut(&mut Dice) -> (K, V)) -> BTreeMap<K, V> {
     (0..dice.roll(4)).map(|_| one(dice)).collect()
@@ -193,6 +208,7 @@ fn touches(dice: &mut Dice) -> Touches {
         all_deliveries: some(dice, |dice| (dice.execution(), ())).into_keys().collect(),
         wanted: some(dice, |dice| (dice.queue(), usize::from(dice.byte(9)))),
         tokens: some(dice, |dice| (dice.token(), ())).into_keys().collect(),
+        messages: some(dice, |dice| (dice.message_key(), ())).into_keys().collect(),
         documents: some(dice, |dice| (dice.document(), ())).into_keys().collect(),
     }
 }
@@ -211,7 +227,8 @@ fn writes(dice: &mut Dice, desk: &Desk<'_>) -> Writes {
         limits: some(dice, |dice| (dice.queue().task_type, samples::window())),
         records: some(dice, |dice| {
             let run = dice.byte(EXECUTIONS);
-            let record = Record { live: dice.is_lucky(2), ..samples::record(run) };
+            let expires_at = dice.maybe(|dice| dice.near(now));
+            let record = Record { live: dice.is_lucky(2), expires_at, ..samples::record(run) };
             (dice.record_key(), dice.maybe(|_| record))
         }),
         deliveries: some(dice, |dice| {
@@ -219,16 +236,21 @@ fn writes(dice: &mut Dice, desk: &Desk<'_>) -> Writes {
             let before = desk.store().delivery(at).unwrap();
             (at, delivery(dice, before.as_ref(), at, now))
         }),
+        messages: some(dice, |dice| {
+            let key = dice.message_key();
+            (key, dice.maybe(|dice| message(dice, key)))
+        }),
+        removed: (0..dice.roll(2) * dice.roll(2)).map(|_| dice.execution()).collect(),
         pinned: some(dice, |dice| (dice.token(), b"pinned".to_vec())),
         documents: some(dice, |dice| {
             (dice.document(), dice.maybe(|dice| dice.text().into_bytes()))
         }),
-        ..Writes::default()
+        stamp: Stamp::default(),
     }
 }
 
 /// Everything the store can be asked, a line each.
-fn everything(desk: &Desk<'_>, after_seq: u64) -> String {
+fn everything(desk: &Desk<'_>, after_seq: u64, max: usize) -> String {
     let store = desk.store();
     let mut lines = vec![];
     for number in 0..EXECUTIONS {
@@ -244,9 +266,12 @@ fn everything(desk: &Desk<'_>, after_seq: u64) -> String {
     for kind in [Kind::WorkflowDefinition, Kind::TaskDefinition] {
         lines.push(format!("{:?}", store.documents(kind, None).unwrap()));
     }
+    let now = store.now();
+    lines.push(format!("ended {:?}", store.ended_before(now, max).unwrap()));
+    lines.push(format!("expired {:?}", store.expired_records(now, max).unwrap()));
     lines.push(format!("generation {}", store.documents_generation().unwrap()));
     lines.push(format!("fence {} {:?}", store.fence_floor().unwrap(), store.last_round(0)));
-    lines.push(format!("{:?}", store.now()));
+    lines.push(format!("{now:?}"));
     lines.join("\n")
 }
 
@@ -260,6 +285,7 @@ fn run(seed: u64) {
         let (is_held, fence) = (!dice.is_lucky(3), dice.roll(1 << 40));
         let (advance_ms, due_max) = (i64::from(dice.byte(9)) * 400, usize::from(dice.byte(5)));
         let (is_crashing, after_seq) = (dice.is_lucky(20), dice.roll(40));
+        let sweep_max = usize::from(dice.byte(9));
         let seen = desks.each_mut().map(|desk| {
             let held = if is_held { desk.hold(&wanted) } else { desk.look(&wanted) };
             desk.commit_with_fence(writes.clone(), fence);
@@ -271,7 +297,8 @@ fn run(seed: u64) {
                 desk.crash_for_ms(700);
             }
             let after = desk.look(&wanted);
-            format!("{held:?}\n{next_due:?} {due:?}\n{after:?}\n{}", everything(desk, after_seq))
+            let rest = everything(desk, after_seq, sweep_max);
+            format!("{held:?}\n{next_due:?} {due:?}\n{after:?}\n{rest}")
         });
         assert!(seen[0] == seen[1], "seed {seed}, round {round}: {}", difference(&seen));
     }

@@ -12,9 +12,12 @@ pub mod documents;
 pub mod due;
 pub mod durable;
 pub mod load;
+pub mod messages;
 pub mod queues;
+pub mod removal;
 pub mod rows;
 pub mod samples;
+pub mod sweep;
 
 pub use desk::{Desk, Fixture};
 
@@ -62,6 +65,23 @@ macro_rules! conformance {
                 the_next_due_time_is_known,
                 due_times_survive_a_crash,
                 a_delay_that_is_over_is_told_once;
+            messages: a_message_is_read_as_it_was_written,
+                messages_differ_by_sender_entry_and_place,
+                a_message_that_was_heard_is_gone,
+                a_new_message_is_left_to_its_writer_for_a_while,
+                a_message_that_nobody_heard_is_offered_again,
+                a_message_that_was_heard_is_never_due,
+                after_a_crash_every_message_is_due_at_once,
+                messages_count_among_what_is_due;
+            removal: nothing_is_left_of_a_removed_execution,
+                a_removed_execution_waits_nowhere_and_is_never_due,
+                what_the_same_round_writes_of_a_removed_execution_is_gone_too,
+                messages_records_and_pinned_definitions_outlive_their_execution,
+                a_removed_execution_can_begin_again;
+            sweep: what_ended_before_is_found_earliest_first,
+                what_has_not_ended_is_not_found,
+                expired_records_are_found_earliest_first,
+                a_record_that_no_longer_expires_is_not_found;
             durable: what_is_committed_is_there_after_a_crash,
                 what_is_only_held_is_not_there,
                 what_is_not_committed_is_not_read,

@@ -60,6 +60,12 @@ pub trait Store: Send + Sync {
 
     fn record(&self, key: &RecordKey) -> Result<Option<Record>, StoreError>;
 
+    /// Runs that ended before then, earliest first, those of the same time by id.
+    fn ended_before(&self, before: Timestamp, max: usize) -> Result<Vec<ExecutionId>, StoreError>;
+
+    /// Records that have expired by `now`, earliest first, those of the same time by key.
+    fn expired_records(&self, now: Timestamp, max: usize) -> Result<Vec<RecordKey>, StoreError>;
+
     /// A pinned definition by its digest.
     fn pinned(&self, digest: Digest) -> Result<Option<Vec<u8>>, StoreError>;
 

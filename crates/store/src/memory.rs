@@ -4,17 +4,19 @@
 //! the second. Several lanes may work on it: rows are held by one lane at a time, and a lane skips
 //! what another holds, as on PostgreSQL.
 
+mod hold;
+mod tables;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use semel_engine::{Delivery, Head, Record, RecordKey, Window};
+use semel_engine::{Delivery, Head, Record, RecordKey};
 use semel_model::{Digest, ExecutionId, Timestamp};
 
+use self::tables::Tables;
 use crate::clock::Clock;
 use crate::mirror::Mirror;
-use crate::rows::{
-    DocumentKey, Due, Held, Kind, LimitRow, Loaded, Place, Row, Stamp, Touches, Writes,
-};
+use crate::rows::{DocumentKey, Due, Held, Kind, Loaded, Place, Row, Stamp, Touches, Writes};
 use crate::{Store, StoreError, Writer};
 
 #[derive(Clone)]
@@ -31,19 +33,6 @@ struct Shared {
     synced: Option<Tables>,
     next_fault: Option<CommitFault>,
     plants: BTreeSet<Plant>,
-}
-
-#[derive(Clone, Default)]
-struct Tables {
-    heads: BTreeMap<ExecutionId, Head>,
-    journal: BTreeMap<(ExecutionId, u64), Vec<u8>>,
-    deliveries: BTreeMap<Place, Delivery>,
-    records: BTreeMap<RecordKey, Record>,
-    limits: BTreeMap<String, Window>,
-    pinned: BTreeMap<Digest, Vec<u8>>,
-    documents: BTreeMap<DocumentKey, Vec<u8>>,
-    documents_generation: u64,
-    lanes: BTreeMap<u16, Stamp>,
 }
 
 /// How the next commit goes wrong. The lane sees the same error either way.
@@ -111,7 +100,7 @@ impl MemoryStore {
         // Else a second crash before the first round would credit the same time again.
         shared.live.lanes.values_mut().for_each(|stamp| stamp.at = stamp.at.max(now));
         shared.synced = shared.synced.as_ref().map(|_| shared.live.clone());
-        shared.mirror = shared.live.mirror();
+        shared.mirror = shared.live.mirror(now);
     }
 
     /// Every execution there is; for tests that check them all.
@@ -119,49 +108,13 @@ impl MemoryStore {
         self.shared().live.heads.keys().copied().collect()
     }
 
+    /// How many messages nobody has heard yet; for tests that wait for silence.
+    pub fn messages_count(&self) -> usize {
+        self.shared().live.messages.len()
+    }
+
     fn shared(&self) -> MutexGuard<'_, Shared> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Tables {
-    fn write(&mut self, writes: &Writes) {
-        for (id, seq, bytes) in &writes.entries {
-            let before = self.journal.insert((*id, *seq), bytes.clone());
-            assert!(before.is_none(), "journal entries are appended, never edited");
-        }
-        self.heads.extend(writes.heads.iter().map(|(id, head)| (*id, head.clone())));
-        self.limits.extend(writes.limits.clone());
-        self.pinned.extend(writes.pinned.clone());
-        put_all(&mut self.records, &writes.records);
-        put_all(&mut self.deliveries, &writes.deliveries);
-        put_all(&mut self.documents, &writes.documents);
-        self.documents_generation += u64::from(!writes.documents.is_empty());
-        let last = self.lanes.entry(writes.stamp.lane).or_default();
-        let fence = last.fence.max(writes.stamp.fence);
-        *last = Stamp { fence, at: last.at.max(writes.stamp.at), ..writes.stamp };
-    }
-
-    fn credit(&mut self, ms: i64) {
-        for row in self.deliveries.values_mut() {
-            row.hand_out.lease_until = row.hand_out.lease_until.map(|until| until.plus_ms(ms));
-        }
-    }
-
-    fn mirror(&self) -> Mirror {
-        let mut mirror = Mirror::default();
-        self.deliveries.values().for_each(|row| mirror.insert(row));
-        self.heads.iter().for_each(|(id, head)| mirror.set_wake(*id, head.wake_at));
-        mirror
-    }
-}
-
-fn put_all<K: Ord + Clone, V: Clone>(table: &mut BTreeMap<K, V>, writes: &BTreeMap<K, Option<V>>) {
-    for (key, value) in writes {
-        match value {
-            Some(value) => table.insert(key.clone(), value.clone()),
-            None => table.remove(key),
-        };
     }
 }
 
@@ -200,6 +153,14 @@ impl Store for MemoryStore {
 
     fn record(&self, key: &RecordKey) -> Result<Option<Record>, StoreError> {
         Ok(self.shared().live.records.get(key).cloned())
+    }
+
+    fn ended_before(&self, before: Timestamp, max: usize) -> Result<Vec<ExecutionId>, StoreError> {
+        Ok(self.shared().live.ended_before(before, max))
+    }
+
+    fn expired_records(&self, now: Timestamp, max: usize) -> Result<Vec<RecordKey>, StoreError> {
+        Ok(self.shared().live.expired_records(now, max))
     }
 
     fn pinned(&self, digest: Digest) -> Result<Option<Vec<u8>>, StoreError> {
@@ -242,105 +203,11 @@ struct MemoryWriter {
     lane: u16,
 }
 
-/// One hold under way: takes each row unless another lane has it.
-struct Taking<'a> {
-    shared: &'a mut Shared,
-    lane: u16,
-    held: Held,
-}
-
-impl Taking<'_> {
-    fn take(&mut self, row: Row) -> bool {
-        let unheld =
-            matches!(row, Row::Record(_)) && self.shared.plants.contains(&Plant::RecordsNotHeld);
-        match self.shared.held.get(&row) {
-            Some(holder) if *holder != self.lane && !unheld => {
-                self.held.skipped.insert(row);
-                false
-            }
-            _ => {
-                self.shared.held.insert(row, self.lane);
-                true
-            }
-        }
-    }
-
-    fn take_delivery(&mut self, place: Place) -> bool {
-        let taken = self.take(Row::Delivery(place));
-        if taken {
-            let row = self.shared.live.deliveries.get(&place).cloned();
-            self.held.deliveries.insert(place, row);
-        }
-        taken
-    }
-
-    fn take_documents(&mut self, touches: &Touches) {
-        for key in &touches.documents {
-            if self.take(Row::Document(key.clone())) {
-                let found = self.shared.live.documents.get(key).cloned();
-                self.held.documents.insert(key.clone(), found);
-            }
-        }
-    }
-
-    fn take_heads_and_records(&mut self, touches: &Touches) {
-        for id in &touches.heads {
-            if self.take(Row::Head(*id)) {
-                self.held.heads.insert(*id, self.shared.live.heads.get(id).cloned());
-            }
-        }
-        for name in &touches.limits {
-            if self.take(Row::Limit(name.clone())) {
-                let window = self.shared.live.limits.get(name).cloned().unwrap_or_default();
-                let in_flight = self.shared.mirror.in_flight(name);
-                self.held.limits.insert(name.clone(), LimitRow { window, in_flight });
-            }
-        }
-        for key in &touches.records {
-            if self.take(Row::Record(key.clone())) {
-                let found = self.shared.live.records.get(key).cloned();
-                self.held.records.insert(key.clone(), found);
-            }
-        }
-    }
-
-    fn take_deliveries(&mut self, touches: &Touches) {
-        for place in &touches.deliveries {
-            self.take_delivery(*place);
-        }
-        for id in &touches.all_deliveries {
-            for place in self.shared.mirror.of_execution(*id) {
-                self.take_delivery(place);
-            }
-        }
-        for token in &touches.tokens {
-            let places = self.shared.mirror.by_token(token);
-            let places: Vec<_> = places.into_iter().filter(|at| self.take_delivery(*at)).collect();
-            self.held.by_token.insert(*token, places);
-        }
-        for (queue, count) in &touches.wanted {
-            let (shared, lane, now) = (&mut *self.shared, self.lane, self.held.now);
-            let held = &shared.held;
-            let busy = |at: &Place| held.get(&Row::Delivery(*at)).is_some_and(|by| *by != lane);
-            let places = shared.mirror.ready(queue, now, *count, busy);
-            places.iter().for_each(|place| {
-                self.take_delivery(*place);
-            });
-            self.held.ready.insert(queue.clone(), places);
-        }
-    }
-}
-
 impl Writer for MemoryWriter {
     fn hold(&mut self, touches: &Touches) -> Result<Held, StoreError> {
         let now = self.store.clock.now();
         let mut shared = self.store.shared();
-        let held = Held { now, ..Held::default() };
-        let mut taking = Taking { shared: &mut shared, lane: self.lane, held };
-        taking.take_heads_and_records(touches);
-        taking.take_deliveries(touches);
-        taking.take_documents(touches);
-        Ok(taking.held)
+        Ok(hold::hold(&mut shared, self.lane, touches, now))
     }
 
     fn commit(&mut self, writes: Writes) -> Result<(), StoreError> {
@@ -376,5 +243,57 @@ impl Writer for MemoryWriter {
 
     fn next_due(&self) -> Option<Timestamp> {
         self.store.shared().mirror.next_due()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conformance::samples;
+
+    #[test]
+    fn a_message_that_another_lane_holds_is_skipped_until_it_is_let_go() {
+        let store = MemoryStore::new(Arc::new(Clock::manual(samples::BEGIN)));
+        let (row, other) = (samples::message(1, 1, 0), samples::message(1, 1, 1));
+        let mut lanes = [0, 1].map(|lane| store.writer(lane).unwrap());
+        lanes[0].commit(samples::put_messages([row.clone(), other.clone()])).unwrap();
+        let one = Touches { messages: [row.key].into(), ..Touches::default() };
+        let both = Touches { messages: [row.key, other.key].into(), ..Touches::default() };
+        assert_eq!(lanes[0].hold(&one).unwrap().messages, [(row.key, Some(row.clone()))].into());
+        let held = lanes[1].hold(&both).unwrap();
+        assert_eq!(held.messages, [(other.key, Some(other))].into());
+        assert_eq!(held.skipped, [Row::Message(row.key)].into());
+        lanes[1].release();
+        lanes[0].commit(samples::drop_messages([row.key])).unwrap();
+        let held = lanes[1].hold(&one).unwrap();
+        assert_eq!(held.messages, [(row.key, None)].into(), "heard once, by whoever held it");
+        assert_eq!(held.skipped, [].into());
+    }
+
+    #[test]
+    fn a_message_is_offered_to_one_lane() {
+        let store = MemoryStore::new(Arc::new(Clock::manual(samples::BEGIN)));
+        let mut lanes = [0, 1].map(|lane| store.writer(lane).unwrap());
+        let stamp = Stamp { at: samples::BEGIN, ..Stamp::default() };
+        let writes = samples::put_messages([samples::message(1, 1, 0)]);
+        lanes[0].commit(Writes { stamp, ..writes }).unwrap();
+        let due_at = lanes[1].next_due().unwrap();
+        assert_eq!(lanes[1].due(due_at, 9).unwrap().messages.len(), 1);
+        assert_eq!(lanes[0].due(due_at, 9).unwrap().messages.len(), 0);
+    }
+
+    #[test]
+    fn a_message_of_an_unknown_commit_is_there_if_the_commit_is() {
+        for (fault, is_there) in [(CommitFault::LostBefore, false), (CommitFault::LostAfter, true)]
+        {
+            let store = MemoryStore::with_disk(Arc::new(Clock::manual(samples::BEGIN)));
+            let mut lane = store.writer(0).unwrap();
+            store.fail_next_commit(fault);
+            let error = lane.commit(samples::put_messages([samples::message(1, 1, 0)]));
+            assert!(matches!(error, Err(StoreError::Unknown)));
+            store.crash();
+            let due = store.writer(0).unwrap().due(samples::BEGIN, 9).unwrap();
+            assert_eq!(!due.messages.is_empty(), is_there, "{fault:?}");
+        }
     }
 }

@@ -1,17 +1,19 @@
 //! # The mirror: who waits where, kept in memory
 //!
-//! Queues, due times, tokens and leases as the committed rows have them, so that polls and timers
-//! never query. Changed only after a commit and rebuilt at open; it is never the truth.
+//! Queues, due times, tokens, leases and undelivered messages as the committed rows have them, so
+//! that polls and timers never query. Changed only after a commit and rebuilt at open; it is never
+//! the truth.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use semel_engine::{Delivery, Queue, Token};
+use semel_engine::{Address, Delivery, MessageKey, Queue, Token};
 use semel_model::{ExecutionId, TaskId, Timestamp};
 
 use crate::rows::{Due, Place, Writes};
 
-/// A row handed out by `due` is not offered again for this long.
+/// A row handed out by `due` is not offered again for this long, nor is a new message, which its
+/// writer carries.
 const DUE_LEASE_MS: i64 = 5_000;
 
 #[derive(Default)]
@@ -21,6 +23,7 @@ pub struct Mirror {
     leased: HashMap<String, usize>,
     tokens: HashMap<Token, BTreeSet<Place>>,
     wakes: HashMap<ExecutionId, Timestamp>,
+    messages: HashMap<MessageKey, Undelivered>,
     due: BTreeSet<(Timestamp, DueKey)>,
 }
 
@@ -28,6 +31,7 @@ pub struct Mirror {
 enum DueKey {
     Execution(ExecutionId),
     Delivery(Place),
+    Message(MessageKey),
 }
 
 /// What the mirror knows of one delivery.
@@ -37,6 +41,12 @@ struct Spot {
     leased: bool,
     token: Option<Token>,
     due: Option<Timestamp>,
+}
+
+/// What the mirror knows of one message.
+struct Undelivered {
+    to: Address,
+    due: Timestamp,
 }
 
 /// The order of handing out: priority first, then who has been ready longest, then who was
@@ -92,6 +102,17 @@ impl Mirror {
         }
         for (id, head) in &writes.heads {
             self.set_wake(*id, head.wake_at);
+        }
+        for (key, row) in &writes.messages {
+            self.drop_message(*key);
+            if let Some(row) = row {
+                self.insert_message(*key, row.to.clone(), writes.stamp.at.plus_ms(DUE_LEASE_MS));
+            }
+        }
+        // Last: a removal outweighs what the same round writes.
+        for id in &writes.removed {
+            self.of_execution(*id).into_iter().for_each(|place| self.remove(place));
+            self.set_wake(*id, None);
         }
     }
 
@@ -171,6 +192,18 @@ impl Mirror {
         }
     }
 
+    /// A message that is offered from `due` on.
+    pub fn insert_message(&mut self, key: MessageKey, to: Address, due: Timestamp) {
+        self.due.insert((due, DueKey::Message(key)));
+        self.messages.insert(key, Undelivered { to, due });
+    }
+
+    fn drop_message(&mut self, key: MessageKey) {
+        if let Some(message) = self.messages.remove(&key) {
+            self.due.remove(&(message.due, DueKey::Message(key)));
+        }
+    }
+
     /// Up to `count` ready tasks of a queue, best first, without those `taken`.
     pub fn ready(
         &mut self,
@@ -211,7 +244,7 @@ impl Mirror {
                 due.ripe.insert(queue.clone(), std::mem::take(&mut line.untold));
             }
         }
-        while due.executions.len() + due.deliveries.len() < max
+        while due.executions.len() + due.deliveries.len() + due.messages.len() < max
             && self.due.first().is_some_and(|(at, _)| *at <= now)
         {
             let Some((_, key)) = self.due.pop_first() else { break };
@@ -227,6 +260,12 @@ impl Mirror {
                         spot.due = Some(again);
                     }
                     due.deliveries.push(place);
+                }
+                DueKey::Message(key) => {
+                    if let Some(message) = self.messages.get_mut(&key) {
+                        message.due = again;
+                        due.messages.push((key, message.to.clone()));
+                    }
                 }
             }
         }

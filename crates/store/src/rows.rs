@@ -4,7 +4,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use semel_engine::{Delivery, Head, Queue, Record, RecordKey, Token, Window};
+use semel_engine::{
+    Address, Delivery, Head, MessageKey, MessageRow, Queue, Record, RecordKey, Token, Window,
+};
 use semel_model::{Digest, ExecutionId, TaskId, Timestamp};
 
 /// Where a delivery lies: tasks are clustered by their execution.
@@ -19,6 +21,8 @@ pub struct Place {
 pub enum Kind {
     WorkflowDefinition,
     TaskDefinition,
+    Environment,
+    Secret,
 }
 
 impl Kind {
@@ -26,6 +30,8 @@ impl Kind {
         match self {
             Self::WorkflowDefinition => "workflow",
             Self::TaskDefinition => "task",
+            Self::Environment => "environment",
+            Self::Secret => "secret",
         }
     }
 }
@@ -45,6 +51,7 @@ pub enum Row {
     Limit(String),
     Record(RecordKey),
     Delivery(Place),
+    Message(MessageKey),
     Document(DocumentKey),
 }
 
@@ -61,6 +68,7 @@ pub struct Touches {
     pub wanted: BTreeMap<Queue, usize>,
     /// Hand-outs made under these tokens.
     pub tokens: BTreeSet<Token>,
+    pub messages: BTreeSet<MessageKey>,
     pub documents: BTreeSet<DocumentKey>,
 }
 
@@ -75,6 +83,7 @@ pub struct Held {
     /// Ready tasks per queue, best first; their rows are in `deliveries`.
     pub ready: BTreeMap<Queue, Vec<Place>>,
     pub by_token: BTreeMap<Token, Vec<Place>>,
+    pub messages: BTreeMap<MessageKey, Option<MessageRow>>,
     pub documents: BTreeMap<DocumentKey, Option<Vec<u8>>>,
     pub skipped: BTreeSet<Row>,
 }
@@ -96,7 +105,7 @@ pub struct Stamp {
     pub fence: u64,
 }
 
-/// What a round writes. Each row once.
+/// What a round writes. Each row once; `None` deletes it.
 #[derive(Clone, Debug, Default)]
 pub struct Writes {
     pub stamp: Stamp,
@@ -105,6 +114,11 @@ pub struct Writes {
     pub limits: BTreeMap<String, Window>,
     pub records: BTreeMap<RecordKey, Option<Record>>,
     pub deliveries: BTreeMap<Place, Option<Delivery>>,
+    /// What is written here is leased to its writer, who carries it at once.
+    pub messages: BTreeMap<MessageKey, Option<MessageRow>>,
+    /// After the commit nothing is left of these executions: no head, entry or delivery, not even
+    /// one this round writes. Messages they sent or are sent, records and pinned definitions stay.
+    pub removed: BTreeSet<ExecutionId>,
     pub pinned: BTreeMap<Digest, Vec<u8>>,
     pub documents: BTreeMap<DocumentKey, Option<Vec<u8>>>,
 }
@@ -116,6 +130,8 @@ impl Writes {
             && self.limits.is_empty()
             && self.records.is_empty()
             && self.deliveries.is_empty()
+            && self.messages.is_empty()
+            && self.removed.is_empty()
             && self.pinned.is_empty()
             && self.documents.is_empty()
     }
@@ -135,4 +151,6 @@ pub struct Due {
     pub ripe: BTreeMap<Queue, usize>,
     pub executions: Vec<ExecutionId>,
     pub deliveries: Vec<Place>,
+    /// Messages nobody has carried yet, and whom they are for.
+    pub messages: Vec<(MessageKey, Address)>,
 }

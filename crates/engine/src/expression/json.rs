@@ -29,6 +29,11 @@ impl Json {
         Reader::new(payload.text()).value(0)
     }
 
+    /// None unless the text is JSON.
+    pub(super) fn read_text(text: String) -> Option<Self> {
+        Payload::from_text(text).ok().map(|payload| Self::read(&payload))
+    }
+
     pub(super) fn to_payload(&self) -> Payload {
         Payload::from_text(self.to_text()).expect("the text of a JSON value is JSON")
     }

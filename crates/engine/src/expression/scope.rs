@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use semel_model::{TaskId, WorkflowStatus};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::json::{Json, Object};
 use super::path::{Path, Pick, Step};
@@ -66,10 +66,10 @@ const TASK_FIELDS: [&str; 18] = [
 
 impl Turn<'_> {
     /// The whole path as a name of its own, not a path: what does not belong to the run.
-    pub(super) fn named(&self, name: &str, task: Option<TaskId>) -> Option<Json> {
+    pub(super) fn named(&mut self, name: &str, task: Option<TaskId>) -> Option<Json> {
         match name {
             "CPEWF_TASK_ID" => Some(task.map_or(Json::Null, |id| Json::String(id.to_string()))),
-            // The place for NETFLIX_* and an allow-list, once the facts bring them.
+            _ if name.starts_with("NETFLIX_") => self.environment_value(name).map(Json::String),
             _ => None,
         }
     }
@@ -82,6 +82,11 @@ impl Turn<'_> {
             Some(_) | None => None,
         };
         match (name(0), name(1)) {
+            (Some("workflow"), Some("env")) => {
+                let is_inside = path.steps.len() > 3;
+                let value = name(2).map(|name| self.environment(name, is_inside));
+                value.map_or((None, 2), |value| (value, 3))
+            }
             (Some(head), Some(field)) => (self.field(head, field), 2),
             (Some(head), None) => (self.fields(head), 1),
             // `concat($.a, $.b)`: a function of its arguments alone.
@@ -119,7 +124,6 @@ impl Turn<'_> {
             "input" => return Some(self.document(Source::RunInput)),
             "output" => return Some(self.document(Source::RunOutput)),
             "variables" => return Some(self.document(Source::Variables)),
-            "env" => return self.environment(),
             "workflowId" => json!(execution.id().to_string()),
             "status" => json!(self.ending.or(execution.status()).map(WorkflowStatus::as_str)),
             "workflowType" => json!(definition.name),
@@ -131,14 +135,15 @@ impl Turn<'_> {
             "createTime" => json!(execution.started_at()),
             "taskToDomain" => json!(execution.task_to_domain()),
             "idempotencyKey" => json!(execution.idempotency_key()),
-            "parentWorkflowId" | "parentWorkflowTaskId" => Value::Null, // No run has one yet.
+            "parentWorkflowId" => json!(execution.parent().map(|it| it.execution.to_string())),
+            "parentWorkflowTaskId" => json!(execution.parent().map(|it| it.task.to_string())),
             _ => return None,
         };
         Some(Arc::new(Json::from(&value)))
     }
 
     fn task_field(&mut self, task: &Task, field: &str) -> Option<Arc<Json>> {
-        let step = self.execution().definition().step(&task.reference);
+        let step = &task.step;
         let value = match field {
             "input" => return Some(self.document(Source::TaskInput(task.id))),
             "output" => return Some(self.document(Source::TaskOutput(task.id))),
@@ -163,9 +168,13 @@ impl Turn<'_> {
         Some(Arc::new(Json::from(&value)))
     }
 
-    /// The place for `workflow.env`: an explicit set of names, once the facts bring one.
-    fn environment(&self) -> Option<Arc<Json>> {
-        None
+    /// One value of `workflow.env`: text, or what its JSON says if the path goes on inside. All
+    /// values together are nobody's: a decision notes each value it has read.
+    fn environment(&mut self, name: &str, is_inside: bool) -> Option<Arc<Json>> {
+        let value = self.environment_value(name)?;
+        let value = if is_inside { Json::read_text(value)? } else { Json::String(value) };
+        self.spending(|budget| budget.spend(value.size().nodes))?;
+        Some(Arc::new(value))
     }
 
     /// A payload that changed within the turn is read again.

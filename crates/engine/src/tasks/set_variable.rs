@@ -4,8 +4,8 @@
 
 use semel_model::{Payload, TaskId, TaskStatus};
 
-use crate::apply::merged;
 use crate::change::Change;
+use crate::expression::merged;
 use crate::turn::Turn;
 
 pub(crate) const VARIABLES_BYTES_MAX: usize = 256 * 1024;

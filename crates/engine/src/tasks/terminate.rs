@@ -4,6 +4,7 @@ use semel_model::{Payload, TaskId, TaskStatus, WorkflowStatus};
 use serde_json::{Value, json};
 
 use crate::decide::Stop;
+use crate::ending::Ending;
 use crate::kinds::Kind;
 use crate::turn::Turn;
 
@@ -29,19 +30,19 @@ impl Turn<'_> {
         let failures = self.permissive_failures();
         if status == WorkflowStatus::Completed && !failures.is_empty() {
             let reason = Some(failures.join(". "));
-            return self.close_execution(WorkflowStatus::Failed, reason, None);
+            return self.close_execution(Ending::of(WorkflowStatus::Failed, reason));
         }
         let given = input.get("terminationReason").and_then(Value::as_str).map(str::to_owned);
         let reason =
             given.unwrap_or_else(|| format!("Workflow is {status} by TERMINATE task: {id}"));
-        let failed = self.task(id).filter(|_| status != WorkflowStatus::Completed);
-        self.close_execution(status, Some(reason), failed.as_deref())
+        let failed = (status != WorkflowStatus::Completed).then_some(id);
+        self.close_execution(Ending { failed, ..Ending::of(status, Some(reason)) })
     }
 
     /// The output of the TERMINATE task that ended the run, if one did.
     pub(crate) fn terminate_output(&self) -> Option<Payload> {
         let last = self.execution().last_task()?;
-        let kind = self.execution().definition().step(&last.reference).kind();
+        let kind = last.step.kind();
         let ended = kind == Kind::Terminate && last.status == TaskStatus::Completed;
         ended.then(|| last.output.clone())
     }

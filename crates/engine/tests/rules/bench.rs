@@ -7,15 +7,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use semel_engine::{
-    Change, Claimed, Delivery, ENGINE_VERSION, Entry, Event, Execution, Facts, Head, Link, Pinned,
-    Slot, Start, Stop, Task, decide, follow, pin,
+    Brought, Change, Claimed, Decision, Delivery, ENGINE_VERSION, Entry, Environment, Event,
+    Execution, Facts, Head, Link, Pinned, Slot, Start, Stop, Task, decide, follow,
 };
 use semel_model::{
-    Digest, ExecutionId, Payload, TaskId, TaskResultStatus, Timestamp, WorkflowDef, WorkflowStatus,
+    Digest, ExecutionId, Payload, TaskId, TaskResultStatus, Timestamp, WorkflowStatus,
 };
 use serde_json::{Value, json};
 
 use crate::shapes::{Said, payload};
+use crate::shelf::Shelf;
 
 /// Where every clock begins.
 pub(crate) const BEGIN: Timestamp = Timestamp::from_ms(1_700_000_000_000);
@@ -27,21 +28,33 @@ pub(crate) struct Bench {
     pub(crate) rows: BTreeMap<TaskId, Delivery>,
     pub(crate) journal: Vec<Vec<u8>>,
     pub(crate) fence: u64,
+    /// What its decisions can look up.
+    pub(crate) shelf: Arc<Shelf>,
+    /// The epoch the parent's task will have when this run lives again.
+    pub(crate) epoch: Option<u32>,
+    begun_with: Arc<Pinned>,
+    pub(crate) environment: Environment,
 }
 
 impl Bench {
     /// An execution that has not begun.
     pub(crate) fn unborn(definition: Value) -> Self {
-        let definition: WorkflowDef =
-            serde_json::from_value(definition).expect("the test wrote a definition");
-        let pinned = Arc::new(pin(definition, |_| None));
-        let id = ExecutionId::from_bytes([7; 16]);
+        let mut shelf = Shelf::default();
+        let pinned = shelf.pin(definition);
+        Self::unborn_as(ExecutionId::from_bytes([7; 16]), pinned, Arc::new(shelf))
+    }
+
+    pub(crate) fn unborn_as(id: ExecutionId, pinned: Arc<Pinned>, shelf: Arc<Shelf>) -> Self {
         Self {
-            execution: Execution::unborn(id, pinned),
+            execution: Execution::unborn(id, Arc::clone(&pinned)),
             now: BEGIN,
             rows: BTreeMap::new(),
             journal: Vec::new(),
             fence: 0,
+            environment: Environment::default(),
+            shelf,
+            epoch: None,
+            begun_with: pinned,
         }
     }
 
@@ -68,6 +81,7 @@ impl Bench {
             task_to_domain: BTreeMap::new(),
             idempotency_key: None,
             created_by: None,
+            ..Start::default()
         }
     }
 
@@ -77,10 +91,7 @@ impl Bench {
         event: Event,
         payloads: &[Payload],
     ) -> Result<Vec<Change>, Stop> {
-        let hand_outs = self.rows.iter().map(|(task, row)| (*task, row.hand_out.clone()));
-        let facts = Facts { now: self.now, deliveries: hand_outs.collect() };
-        let mut draft = self.execution.clone();
-        let decision = decide(&mut draft, &event, payloads, &facts)?;
+        let (mut draft, decision) = self.decide(&event, payloads)?;
         if decision.changes.is_empty() {
             return Ok(Vec::new());
         }
@@ -103,6 +114,33 @@ impl Bench {
         self.execution = draft;
         self.check_rows();
         Ok(changes)
+    }
+
+    /// Decides on a draft, looking up what is missed.
+    fn decide(&self, event: &Event, payloads: &[Payload]) -> Result<(Execution, Decision), Stop> {
+        let hand_outs = self.rows.iter().map(|(task, row)| (*task, row.hand_out.clone()));
+        let deliveries = hand_outs.collect();
+        let mut facts = Facts {
+            now: self.now,
+            deliveries,
+            epoch: self.epoch,
+            environment: self.environment.clone(),
+            ..Facts::default()
+        };
+        let definition = event.brings().map(|digest| self.shelf.pinned(digest));
+        let brought = Brought { payloads, definition };
+        loop {
+            let mut draft = self.execution.clone();
+            match decide(&mut draft, event, &brought, &facts) {
+                Ok(decision) => return Ok((draft, decision)),
+                Err(Stop::Miss(rows)) => self.shelf.look_up(rows, &mut facts),
+                Err(rejected) => {
+                    let (before, after) = (Self::seen(&self.execution), Self::seen(&draft));
+                    assert_eq!(before, after, "a rejection leaves the execution as it was");
+                    return Err(rejected);
+                }
+            }
+        }
     }
 
     pub(crate) fn advance(&mut self, seconds: i64) {
@@ -197,7 +235,8 @@ impl Bench {
     }
 
     pub(crate) fn terminate(&mut self, reason: &str) -> Result<Vec<Change>, Stop> {
-        self.happen(Event::Terminated { reason: Some(reason.to_owned()) }, &[])
+        let reason = Some(reason.to_owned());
+        self.happen(Event::Terminated { reason, compensate: false }, &[])
     }
 
     /// The attempt at a step, by number.
@@ -254,6 +293,7 @@ impl Bench {
             "input": execution.input(), "output": execution.output(),
             "reason": execution.reason(), "failed": execution.failed_task(),
             "resumed": execution.last_resumed_at(), "domains": execution.task_to_domain(),
+            "variables": execution.variables(), "definition": execution.definition().digest(),
             "tasks": tasks, "open": open, "consumed": consumed,
         })
     }
@@ -263,7 +303,9 @@ impl Bench {
     pub(crate) fn replay(&self) {
         let again = self.folded(|before, entry| {
             let mut draft = before.clone();
-            let decided = decide(&mut draft, &entry.cause, &entry.payloads, &entry.facts);
+            let definition = entry.cause.brings().map(|digest| self.shelf.pinned(digest));
+            let brought = Brought { payloads: &entry.payloads, definition };
+            let decided = decide(&mut draft, &entry.cause, &brought, &entry.facts);
             let decision = decided.expect("an entry can be decided again");
             assert_eq!(decision.changes, entry.changes, "decided again");
             assert_eq!(decision.payloads, entry.payloads, "decided again");
@@ -281,13 +323,14 @@ impl Bench {
     }
 
     fn folded(&self, check: impl Fn(&Execution, &Entry)) -> Execution {
-        let text = self.execution.definition().text();
+        let text = self.begun_with.text();
         let pinned = Arc::new(Pinned::parse(&text).expect("a pinned definition reads back"));
         let mut again = Execution::unborn(self.execution.id(), pinned);
         for bytes in &self.journal {
             let (entry, link) = Entry::decode(bytes, again.link()).expect("the chain holds");
             check(&again, &entry);
-            again.fold(&entry, link);
+            let brought = entry.cause.brings().map(|digest| self.shelf.pinned(digest));
+            again.fold(&entry, link, brought);
         }
         again
     }

@@ -88,7 +88,7 @@ fn a_failed_or_timed_out_run_is_relabelled() {
 #[test]
 fn a_termination_without_a_reason_has_none() {
     let mut run = Bench::start(two_steps(), json!({}));
-    run.happen(Event::Terminated { reason: None }, &[]).unwrap();
+    run.happen(Event::Terminated { reason: None, compensate: false }, &[]).unwrap();
     assert_eq!(run.execution.reason(), None);
     run.reads(&["TERMINATED", "a 0 CANCELED"]);
 }

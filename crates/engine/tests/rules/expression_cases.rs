@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use semel_engine::{Event, Start};
+use semel_engine::{Environment, Event, Start};
 use semel_model::{Payload, TaskResultStatus::Failed};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -97,6 +97,17 @@ fn compact(json: &Payload) -> String {
     json.text().chars().filter(is_kept).collect()
 }
 
+/// What every scene's run finds in its environment.
+fn environment() -> Environment {
+    let values = [
+        ("REGION", "eu-1"),
+        ("PORT", "8080"),
+        ("DB", r#"{"hosts": ["a", "b"], "retries": 1.10}"#),
+        ("NETFLIX_ENV", "test"),
+    ];
+    values.map(|(name, value)| (name.to_owned(), value.to_owned())).into_iter().collect()
+}
+
 /// What each case became, by its line. `scope.cases` tells the story of this run.
 fn play(scene: &Scene) -> BTreeMap<String, Box<RawValue>> {
     let templates: Map<_, _> =
@@ -115,6 +126,7 @@ fn play(scene: &Scene) -> BTreeMap<String, Box<RawValue>> {
     );
     let data = Payload::from_text(scene.data.clone()).expect("data is JSON");
     let mut run = Bench::unborn(definition);
+    run.environment = environment();
     let start = Start {
         correlation_id: Some("order-1".to_owned()),
         priority: 5,

@@ -225,6 +225,51 @@ fn a_retry_overlays_the_old_input_and_has_its_own_task_id() {
 }
 
 #[test]
+fn environment_values_are_read_when_a_task_is_scheduled_and_noted_in_its_entry() {
+    let environment = |region: &str| {
+        let values = [("REGION", region), ("UNUSED", "nobody asks")];
+        values.map(|(name, value)| (name.to_owned(), value.to_owned())).into_iter().collect()
+    };
+    let asks = json!({"inputParameters": {"at": "${workflow.env.REGION}"}});
+    let policy = json!({"retryCount": 1, "retryDelaySeconds": 0});
+    let mut run = Bench::unborn(flow(&[with(step("a", policy), asks)]));
+    run.environment = environment("eu");
+    let start = semel_engine::Event::Started(run.plain_start());
+    run.happen(start, &[semel_model::Payload::empty()]).expect("a run begins");
+    run.environment = environment("us");
+    run.fail("a", semel_model::TaskResultStatus::Failed, "once");
+    run.environment = environment("mars");
+    assert_eq!(run.attempt("a", 0).input.value(), json!({"at": "eu"}));
+    assert_eq!(run.attempt("a", 1).input.value(), json!({"at": "us"}));
+    run.replay();
+    let journal = String::from_utf8(run.journal.concat()).expect("a journal is text");
+    assert!(journal.contains(r#""environment":{"REGION":"eu"}"#), "{journal}");
+    assert!(!journal.contains("nobody asks") && !journal.contains("mars"), "{journal}");
+}
+
+#[test]
+fn an_escaped_secret_reaches_the_worker_as_text_by_whatever_way() {
+    let asks = json!({"inputParameters": {"text": "$${workflow.secrets.KEY}",
+        "more": "a $$${workflow.secrets.KEY}", "value": "${workflow.secrets.KEY}"}});
+    let copies = json!({"inputParameters": {"all": "${a.input}"}});
+    let mut run = Bench::start(
+        flow(&[with(step("a", json!({})), asks), with(step("b", json!({})), copies)]),
+        json!({}),
+    );
+    run.complete("a", json!({}));
+    let handed = |reference: &str| {
+        let input = &run.attempt(reference, 0).input;
+        assert!(!input.text().contains("hunter22"), "the value is not stored");
+        semel_engine::reveal(input, &mut |_| Some("hunter22".to_owned())).value()
+    };
+    let wanted = json!({"text": "${workflow.secrets.KEY}", "more": "a $${workflow.secrets.KEY}",
+        "value": "hunter22"});
+    assert_eq!(handed("a"), wanted);
+    assert_eq!(handed("b"), json!({"all": wanted}));
+    run.replay();
+}
+
+#[test]
 fn a_template_of_a_system_task_is_not_applied() {
     let waits = json!({"name": "w", "taskReferenceName": "w", "type": "WAIT",
         "taskDefinition": {"name": "w", "inputTemplate": {"duration": "1s", "x": 1}},

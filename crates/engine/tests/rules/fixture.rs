@@ -8,7 +8,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use semel_engine::{Answer, ENGINE_VERSION, Entry, Event, Execution, Link, Pinned, decide};
+use semel_engine::{
+    Answer, Brought, ENGINE_VERSION, Entry, Event, Execution, Link, Pinned, decide,
+};
 use semel_model::TaskResultStatus::{Failed, InProgress};
 use semel_model::{ExecutionId, WorkflowStatus};
 use serde::{Deserialize, Serialize};
@@ -126,7 +128,7 @@ fn the_journal_of_version_1_still_folds_to_the_same_end() {
         let (entry, link): (Entry, Link) = Entry::decode(text.as_bytes(), run.link()).unwrap();
         assert_eq!(entry.engine_version, 1);
         decide_again(&run, &entry);
-        run.fold(&entry, link);
+        run.fold(&entry, link, None);
         entries.push(entry);
     }
     assert_eq!(kinds(&entries), KINDS);
@@ -154,7 +156,8 @@ fn the_journal_of_version_1_still_folds_to_the_same_end() {
 fn decide_again(before: &Execution, entry: &Entry) {
     if entry.engine_version == ENGINE_VERSION {
         let mut draft = before.clone();
-        let decided = decide(&mut draft, &entry.cause, &entry.payloads, &entry.facts);
+        let brought = Brought { payloads: &entry.payloads, definition: None };
+        let decided = decide(&mut draft, &entry.cause, &brought, &entry.facts);
         let decision = decided.expect("what was decided can be decided again");
         assert_eq!(decision.changes, entry.changes, "a changed rule raises ENGINE_VERSION");
     }

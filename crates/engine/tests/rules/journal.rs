@@ -96,7 +96,7 @@ fn unknown_fields_of_a_newer_engine_are_ignored() {
     let bytes = serde_json::to_vec(&value).unwrap();
     let (entry, link) = Entry::decode(&bytes, Link::default()).unwrap();
     let mut again = Execution::unborn(run.execution.id(), Arc::clone(run.execution.definition()));
-    again.fold(&entry, link);
+    again.fold(&entry, link, None);
     assert_eq!(again.task_count(), 1);
 }
 

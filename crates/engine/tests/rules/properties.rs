@@ -83,7 +83,9 @@ impl Play {
             Act::Answer { active, right } => self.answer(*active, *right)?,
             Act::Pause => Event::Paused,
             Act::Resume => Event::Resumed,
-            Act::Terminate => Event::Terminated { reason: Some("enough".to_owned()) },
+            Act::Terminate => {
+                Event::Terminated { reason: Some("enough".to_owned()), compensate: false }
+            }
         };
         Some((event, vec![]))
     }

@@ -1,6 +1,6 @@
 //! # Reports: what is taken from them, and its limits (semantics 1.3, 2.10)
 
-use semel_engine::{Event, Facts, Rejection, Rows, Stop, decide};
+use semel_engine::{Brought, Event, Facts, Rejection, Rows, Stop, decide};
 use semel_model::TaskResultStatus::{Completed, Failed, InProgress};
 use semel_model::{Payload, TaskId};
 use serde_json::{Value, json};
@@ -48,10 +48,11 @@ fn a_decision_without_the_delivery_asks_for_it() {
     for (event, payloads) in [
         said.told(),
         (Event::Expired { task }, vec![]),
-        (Event::Terminated { reason: None }, vec![]),
+        (Event::Terminated { reason: None, compensate: false }, vec![]),
     ] {
         let mut draft = run.execution.clone();
-        let missed = decide(&mut draft, &event, &payloads, &facts);
+        let brought = Brought { payloads: &payloads, definition: None };
+        let missed = decide(&mut draft, &event, &brought, &facts);
         assert_eq!(missed, Err(Stop::Miss(Rows::Deliveries)), "{event:?}");
     }
 }

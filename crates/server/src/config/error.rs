@@ -6,7 +6,8 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use super::{KEYS, Key, Source};
+use super::source::HIDDEN;
+use super::{KEYS, Key, Shape, Source};
 
 /// A configuration the server refuses to start with.
 #[derive(Debug, thiserror::Error)]
@@ -66,7 +67,8 @@ pub enum ConfigError {
 
 impl ConfigError {
     pub(super) fn bad_value(key: &Key, value: &str, from: Source, reason: String) -> Self {
-        Self::BadValue { key: key.name, value: masked(value), from, reason }
+        let value = if key.shape == Shape::Secret { HIDDEN.to_owned() } else { masked(value) };
+        Self::BadValue { key: key.name, value, from, reason }
     }
 }
 

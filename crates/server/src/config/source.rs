@@ -12,13 +12,24 @@ use toml::{Table, Value};
 
 use super::{ConfigError, KEYS, Key, Shape};
 
+/// Shown instead of a secret.
+pub(super) const HIDDEN: &str = "***";
+
 const FILE_NAME: &str = "semel.toml";
 
 /// What the command line said.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Flags {
     pub(super) config: Option<PathBuf>,
     values: BTreeMap<&'static str, String>,
+}
+
+impl fmt::Debug for Flags {
+    /// Which, not what: a value may be a secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let given: Vec<_> = self.values.keys().collect();
+        f.debug_struct("Flags").field("config", &self.config).field("given", &given).finish()
+    }
 }
 
 impl Flags {
@@ -46,6 +57,15 @@ pub struct Sourced {
     pub value: String,
     /// Who said so.
     pub source: Source,
+}
+
+impl Sourced {
+    /// What is secret has been parsed and is not needed as text any more.
+    pub(super) fn hide(&mut self) {
+        if self.key.shape == Shape::Secret && !self.value.is_empty() {
+            self.value = HIDDEN.to_owned();
+        }
+    }
 }
 
 /// Who said it. Displays as what the operator would look for: `--listen`, `SEMEL_LISTEN`, a path.
@@ -123,14 +143,14 @@ impl File {
 /// The value as a flag would say it, or what the file should have said.
 fn written(shape: Shape, value: &Value) -> Result<String, &'static str> {
     match (shape, value) {
-        (Shape::Text | Shape::List, Value::String(text)) => Ok(text.clone()),
+        (Shape::Text | Shape::List | Shape::Secret, Value::String(text)) => Ok(text.clone()),
         (Shape::Number, Value::Integer(number)) => Ok(number.to_string()),
         (Shape::Switch, Value::Boolean(switch)) => Ok(switch.to_string()),
         (Shape::List, Value::Array(items)) => {
             let items: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
             items.map(|items| items.join(",")).ok_or("expected strings only in the list")
         }
-        (Shape::Text, _) => Err("expected a string in quotes"),
+        (Shape::Text | Shape::Secret, _) => Err("expected a string in quotes"),
         (Shape::Number, _) => Err("expected a whole number without quotes"),
         (Shape::Switch, _) => Err("expected true or false without quotes"),
         (Shape::List, _) => Err("expected a list of strings"),

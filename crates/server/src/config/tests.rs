@@ -63,13 +63,20 @@ impl Operator {
     }
 }
 
+const KEY_HEX: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+const KEY_BASE64: &str = "ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=";
+const KEYS_BOTH: &str = "ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=, \
+    000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+
 /// For every key: a value for each source, all different from the default where the type allows.
 const SAMPLES: &[(&str, [&str; 3])] = &[
     ("listen", ["127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"]),
     ("data", ["a", "b", "c"]),
     ("store", ["memory", "sqlite", "memory"]),
+    ("secrets_key", [KEY_HEX, KEY_BASE64, KEYS_BOTH]),
     ("body_bytes_max", ["1", "2", "3"]),
     ("poll_wait_ms_max", ["1", "2", "3"]),
+    ("retention_days", ["0", "1", "36500"]),
     ("cors_origins", ["http://a", "http://b,http://c", "https://d:1"]),
     ("shutdown_ms", ["1", "2", "3"]),
     ("log", ["warn", "debug", "trace"]),
@@ -80,7 +87,7 @@ const SAMPLES: &[(&str, [&str; 3])] = &[
 
 fn line(key: &Key, value: &str) -> String {
     match key.shape {
-        Shape::Text => format!("{} = {value:?}\n", key.name),
+        Shape::Text | Shape::Secret => format!("{} = {value:?}\n", key.name),
         Shape::Number | Shape::Switch => format!("{} = {value}\n", key.name),
         Shape::List => format!("{} = {:?}\n", key.name, value.split(',').collect::<Vec<_>>()),
     }
@@ -93,8 +100,10 @@ fn nothing_said_means_the_defaults() {
         listen: "127.0.0.1:8080".parse().unwrap(),
         data: PathBuf::from("./semel-data"),
         store: Store::Sqlite,
+        secrets_key: vec![],
         body_bytes_max: 16 * 1024 * 1024,
         poll_wait_ms_max: 5_000,
+        retention_days: 30,
         cors_origins: vec![],
         shutdown_ms: 10_000,
         log: "info".to_owned(),
@@ -113,6 +122,10 @@ fn every_key_obeys_flag_then_variable_then_file_then_default() {
         let (_, [flag, variable, file]) =
             *SAMPLES.iter().find(|(name, _)| *name == key.name).expect("each key has a sample");
         let name: &'static str = key.variable().leak();
+        let shown = |value: &str| match key.shape {
+            Shape::Secret => "***".to_owned(),
+            Shape::Text | Shape::Number | Shape::Switch | Shape::List => value.to_owned(),
+        };
         let settled = |operator: &Operator| {
             let (_, values) = operator.load().unwrap();
             let found = find(&values, key.name);
@@ -123,12 +136,12 @@ fn every_key_obeys_flag_then_variable_then_file_then_default() {
         assert_eq!(settled(&operator), (key.default.to_owned(), Source::Default));
         let operator = operator.file(&line(key, file));
         let path = operator.directory.path().join("semel.toml");
-        assert_eq!(settled(&operator), (file.to_owned(), Source::File(path)));
+        assert_eq!(settled(&operator), (shown(file), Source::File(path)));
         let operator = operator.variable(name, variable);
         let source = Source::Environment(name.to_owned());
-        assert_eq!(settled(&operator), (variable.to_owned(), source));
+        assert_eq!(settled(&operator), (shown(variable), source));
         let operator = operator.flag(key.name, flag);
-        assert_eq!(settled(&operator), (flag.to_owned(), Source::Flag(key.flag())));
+        assert_eq!(settled(&operator), (shown(flag), Source::Flag(key.flag())));
     }
 }
 
@@ -210,6 +223,7 @@ fn every_kind_of_value_can_be_refused() {
         ("body_bytes_max", "0"),
         ("body_bytes_max", "1073741825"),
         ("poll_wait_ms_max", "-1"),
+        ("retention_days", "36501"),
         ("cors_origins", "*"),
         ("cors_origins", "https://a/"),
         ("cors_origins", "ui.example.com"),
@@ -247,6 +261,23 @@ fn postgres_is_refused_with_what_to_use_and_without_its_password() {
         refusal.starts_with("store = \"postgres://***@db/semel\" (from SEMEL_STORE): this build")
     );
     assert!(refusal.contains("use sqlite") && !refusal.contains("secret"), "{refusal}");
+}
+
+#[test]
+fn keys_are_read_newest_first_and_never_shown() {
+    let operator = Operator::new().flag("secrets_key", KEYS_BOTH);
+    let (config, values) = operator.load().unwrap();
+    let keys = [KEY_BASE64, KEY_HEX].map(|key| SecretsKey::read(key).unwrap());
+    assert_eq!(config.secrets_key, keys);
+    let shown = format!("{config:?} {values:?} {:?}", operator.flags);
+    assert!(!shown.contains(&KEY_BASE64[..8]) && !shown.contains(&KEY_HEX[..8]), "{shown}");
+    for wrong in ["hunter22", &KEY_HEX[2..], &format!("{KEY_HEX},x")] {
+        let refusal = Operator::new().flag("secrets_key", wrong).refusal();
+        let expected = "secrets_key = \"***\" (from --secrets-key): expected 32 bytes";
+        assert!(refusal.starts_with(expected) && !refusal.contains(wrong), "{refusal}");
+    }
+    let refusal = Operator::new().file("secrets_key = 4711").refusal();
+    assert!(refusal.contains("a string in quotes") && !refusal.contains("4711"), "{refusal}");
 }
 
 #[test]

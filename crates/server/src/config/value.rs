@@ -9,6 +9,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use semel_runtime::SecretsKey;
 use tracing_subscriber::EnvFilter;
 
 /// Where executions are kept.
@@ -79,6 +80,15 @@ fn is_origin(text: &str) -> bool {
     host.is_some_and(|host| {
         !host.is_empty() && host.chars().all(|c| c.is_ascii_graphic() && !"/?#@*".contains(c))
     })
+}
+
+pub(super) fn secrets_keys(text: &str) -> Result<Vec<SecretsKey>, String> {
+    let keys = text.split(',').map(str::trim).filter(|key| !key.is_empty());
+    keys.map(SecretsKey::read).collect::<Option<_>>().ok_or(
+        "expected 32 bytes in base64 or hex, such as `openssl rand -base64 32` prints; \
+         several keys comma separated"
+            .to_owned(),
+    )
 }
 
 pub(super) fn log_filter(text: &str) -> Result<String, String> {

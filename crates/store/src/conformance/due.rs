@@ -8,7 +8,7 @@ use super::{Desk, Fixture};
 use crate::{Due, Place, Writes};
 
 /// Longer than any store keeps what it has offered.
-const LONG_MS: i64 = 60_000;
+pub(super) const LONG_MS: i64 = 60_000;
 
 fn waking(number: u8, ms: i64) -> Head {
     Head { wake_at: Some(BEGIN.plus_ms(ms)), ..samples::head(number) }

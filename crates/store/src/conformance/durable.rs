@@ -15,6 +15,8 @@ fn one_of_everything() -> Writes {
         limits: [("work".to_owned(), samples::window())].into(),
         records: [(RecordKey::start("w", "k"), Some(samples::record(1)))].into(),
         deliveries: [(place(1, 1), Some(samples::delivery(1, 1)))].into(),
+        messages: samples::put_messages([samples::message(1, 1, 0)]).messages,
+        removed: [execution(2)].into(),
         pinned: [(Digest::of(b"pinned"), b"pinned".to_vec())].into(),
         documents: [(document(), Some(b"document".to_vec()))].into(),
     }
@@ -27,7 +29,9 @@ fn document() -> DocumentKey {
 /// Whether all of it is there; half of it is a failure.
 fn is_there(desk: &mut Desk<'_>) -> bool {
     let limits = ["work".to_owned()].into();
-    let held = desk.look(&Touches { limits, ..Touches::default() });
+    let message = samples::message(1, 1, 0);
+    let messages = [message.key].into();
+    let held = desk.look(&Touches { limits, messages, ..Touches::default() });
     let store = desk.store();
     let loaded = store.load(execution(1), 0).expect("readable");
     let found = [
@@ -35,6 +39,7 @@ fn is_there(desk: &mut Desk<'_>) -> bool {
         loaded.as_ref().is_some_and(|loaded| loaded.entries == [b"entry"]),
         loaded.is_some_and(|loaded| loaded.deliveries == [samples::delivery(1, 1)]),
         held.limits["work"].window == samples::window(),
+        held.messages[&message.key].as_ref() == Some(&message),
         store.record(&RecordKey::start("w", "k")).expect("readable") == Some(samples::record(1)),
         store.delivery(place(1, 1)).expect("readable") == Some(samples::delivery(1, 1)),
         store.pinned(Digest::of(b"pinned")).expect("readable") == Some(b"pinned".to_vec()),
@@ -61,6 +66,7 @@ pub fn what_is_only_held_is_not_there(fixture: &mut dyn Fixture) {
         limits: ["work".to_owned()].into(),
         records: [RecordKey::start("w", "k")].into(),
         deliveries: [place(1, 1)].into(),
+        messages: [samples::message_key(1, 1, 0)].into(),
         documents: [document()].into(),
         ..Touches::default()
     };

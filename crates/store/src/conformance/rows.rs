@@ -171,8 +171,9 @@ pub fn a_record_is_read_as_it_was_written(fixture: &mut dyn Fixture) {
     let mut desk = Desk::new(fixture);
     let key = RecordKey::start(UNICODE, UNICODE);
     let touches = Touches { records: [key.clone()].into(), ..Touches::default() };
-    for live in [true, false] {
-        let record = semel_engine::Record { live, ..samples::record(1) };
+    let expiries = [None, Some(BEGIN), Some(BEGIN.plus_ms(-1)), None];
+    for (live, expires_at) in [true, false, true, false].into_iter().zip(expiries) {
+        let record = semel_engine::Record { live, expires_at, ..samples::record(1) };
         let records = [(key.clone(), Some(record.clone()))].into();
         desk.commit(Writes { records, ..Writes::default() });
         assert_eq!(desk.store().record(&key).expect("readable"), Some(record.clone()));
@@ -247,7 +248,9 @@ pub fn every_row_asked_for_is_held_present_or_absent(fixture: &mut dyn Fixture) 
     let document =
         crate::DocumentKey { kind: crate::Kind::TaskDefinition, name: "d".to_owned(), version: 0 };
     let row = samples::delivery(1, 2);
+    let (message, absent) = (samples::message(1, 1, 0), samples::message_key(1, 1, 1));
     desk.commit(samples::put_deliveries([row.clone(), samples::delivery(2, 2)]));
+    desk.commit(samples::put_messages([message.clone(), samples::message(2, 1, 0)]));
     let touches = Touches {
         heads: [execution(1)].into(),
         records: [key.clone()].into(),
@@ -255,6 +258,7 @@ pub fn every_row_asked_for_is_held_present_or_absent(fixture: &mut dyn Fixture) 
         all_deliveries: [execution(1)].into(),
         wanted: [(samples::queue("nobody"), 1)].into(),
         tokens: [Digest::of(b"nobody")].into(),
+        messages: [message.key, absent].into(),
         documents: [document.clone()].into(),
         ..Touches::default()
     };
@@ -265,6 +269,7 @@ pub fn every_row_asked_for_is_held_present_or_absent(fixture: &mut dyn Fixture) 
     assert_eq!(held.deliveries, [(place(1, 1), None), (place(1, 2), Some(row))].into());
     assert_eq!(held.ready, [(samples::queue("nobody"), vec![])].into());
     assert_eq!(held.by_token, [(Digest::of(b"nobody"), vec![])].into());
+    assert_eq!(held.messages, [(message.key, Some(message)), (absent, None)].into());
     assert_eq!(held.documents, [(document, None)].into());
     assert_eq!(held.skipped, std::collections::BTreeSet::<Row>::new());
 }

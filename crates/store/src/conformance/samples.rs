@@ -1,6 +1,8 @@
 //! # Samples: rows for the suite, with everything set and with nothing set
 
-use semel_engine::{Delivery, HandOut, Head, Limits, Link, Queue, Record, Window};
+use semel_engine::{
+    Address, Delivery, HandOut, Head, Limits, Link, MessageKey, MessageRow, Queue, Record, Window,
+};
 use semel_model::{Digest, ExecutionId, Payload, TaskId, Timestamp, WorkflowStatus};
 
 use crate::{Place, Writes};
@@ -140,7 +142,28 @@ pub fn leased(row: Delivery, from: Timestamp) -> Delivery {
 }
 
 pub fn record(run: u8) -> Record {
-    Record { run: execution(run), live: true, version: i32::MAX, created_at: BEGIN }
+    Record {
+        run: execution(run),
+        live: true,
+        version: i32::MAX,
+        created_at: BEGIN,
+        expires_at: None,
+    }
+}
+
+pub fn message_key(from: u8, seq: u64, at: u32) -> MessageKey {
+    MessageKey { from: execution(from), seq, at }
+}
+
+/// To another execution.
+pub fn message(from: u8, seq: u64, at: u32) -> MessageRow {
+    let to = Address::Execution(execution(200));
+    MessageRow { key: message_key(from, seq, at), to, body: b"message".to_vec() }
+}
+
+/// To a sink.
+pub fn publication(from: u8, seq: u64, at: u32) -> MessageRow {
+    MessageRow { to: Address::Sink(UNICODE.to_owned()), ..message(from, seq, at) }
 }
 
 /// A window with something in it.
@@ -165,4 +188,14 @@ pub fn put_deliveries(rows: impl IntoIterator<Item = Delivery>) -> Writes {
 pub fn drop_deliveries(places: impl IntoIterator<Item = Place>) -> Writes {
     let deliveries = places.into_iter().map(|place| (place, None)).collect();
     Writes { deliveries, ..Writes::default() }
+}
+
+pub fn put_messages(rows: impl IntoIterator<Item = MessageRow>) -> Writes {
+    let messages = rows.into_iter().map(|row| (row.key, Some(row))).collect();
+    Writes { messages, ..Writes::default() }
+}
+
+pub fn drop_messages(keys: impl IntoIterator<Item = MessageKey>) -> Writes {
+    let messages = keys.into_iter().map(|key| (key, None)).collect();
+    Writes { messages, ..Writes::default() }
 }

@@ -1,0 +1,132 @@
+//! # Bulk: one operation for many executions, contract section 2.2
+//!
+//! Always 200: what could not be done is in the answer, with the reason, beside what was.
+
+use std::future::Future;
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::routing::{delete, post, put};
+use semel_engine::Event;
+use semel_model::BulkResponse;
+
+use crate::answer::{Answered, json};
+use crate::app::App;
+use crate::error::ApiError;
+use crate::operations::{erase, latest, operate};
+use crate::params::Params;
+use crate::request::{Body, plain};
+
+/// Ids in one request.
+const IDS_MAX: usize = 1_000;
+
+pub(crate) fn routes() -> Router<App> {
+    Router::new()
+        .route("/workflow/bulk/pause", put(pause))
+        .route("/workflow/bulk/resume", put(resume))
+        .route("/workflow/bulk/restart", post(restart))
+        .route("/workflow/bulk/retry", post(retry))
+        .route("/workflow/bulk/terminate", post(terminate))
+        .route("/workflow/bulk/remove", delete(remove))
+        .route("/workflow/bulk/delete", post(remove))
+        .route("/workflow/bulk/terminate-remove", delete(terminate_remove))
+}
+
+fn ids(body: &Body) -> Result<Vec<String>, ApiError> {
+    let ids: Vec<String> = body.texts()?;
+    match ids.len() {
+        0 => Err(ApiError::Malformed("the list of workflow ids is empty".to_owned())),
+        1..=IDS_MAX => Ok(ids),
+        count => {
+            let message = format!("{count} workflow ids are more than the limit of {IDS_MAX}");
+            Err(ApiError::Malformed(message))
+        }
+    }
+}
+
+/// One after the other; what fails does not keep the others from being done.
+async fn each<F>(body: &Body, mut work: impl FnMut(String) -> F) -> Answered
+where
+    F: Future<Output = Result<(), ApiError>>,
+{
+    let mut answer = BulkResponse::default();
+    for id in ids(body)? {
+        match work(id.clone()).await {
+            Ok(()) => answer.bulk_successful_results.push(id),
+            Err(error) => {
+                answer.bulk_error_results.insert(id, error.message());
+            }
+        }
+    }
+    Ok(json(&answer))
+}
+
+/// `PUT /api/workflow/bulk/pause`.
+async fn pause(State(app): State<App>, headers: HeaderMap, body: Body) -> Answered {
+    each(&body, async |id| operate(&app, &id, &headers, Event::Paused).await).await
+}
+
+/// `PUT /api/workflow/bulk/resume`.
+async fn resume(State(app): State<App>, headers: HeaderMap, body: Body) -> Answered {
+    each(&body, async |id| operate(&app, &id, &headers, Event::Resumed).await).await
+}
+
+/// `POST /api/workflow/bulk/retry`: never into children.
+async fn retry(State(app): State<App>, headers: HeaderMap, body: Body) -> Answered {
+    each(&body, async |id| operate(&app, &id, &headers, Event::Retried).await).await
+}
+
+/// `POST /api/workflow/bulk/restart`.
+async fn restart(
+    State(app): State<App>,
+    headers: HeaderMap,
+    params: Params,
+    body: Body,
+) -> Answered {
+    let use_latest = params.flag("useLatestDefinitions", false)?;
+    each(&body, async |id| {
+        let operation = latest(&app, &id, use_latest).await?;
+        operate(&app, &id, &headers, operation).await
+    })
+    .await
+}
+
+/// `POST /api/workflow/bulk/terminate`.
+async fn terminate(
+    State(app): State<App>,
+    headers: HeaderMap,
+    params: Params,
+    body: Body,
+) -> Answered {
+    let event = terminated(&params)?;
+    each(&body, async |id| operate(&app, &id, &headers, event.clone()).await).await
+}
+
+fn terminated(params: &Params) -> Result<Event, ApiError> {
+    let reason = params.text("reason").map(str::to_owned);
+    plain("reason", reason.as_deref())?;
+    let compensate = params.flag("triggerFailureWorkflow", false)?;
+    Ok(Event::Terminated { reason, compensate })
+}
+
+/// `DELETE /api/workflow/bulk/remove`, and Orkes' `POST /api/workflow/bulk/delete`.
+async fn remove(State(app): State<App>, params: Params, body: Body) -> Answered {
+    let only_closed = params.flag("archiveWorkflow", true)?;
+    each(&body, async |id| erase(&app, &id, only_closed).await).await
+}
+
+/// `DELETE /api/workflow/bulk/terminate-remove`.
+async fn terminate_remove(
+    State(app): State<App>,
+    headers: HeaderMap,
+    params: Params,
+    body: Body,
+) -> Answered {
+    let event = terminated(&params)?;
+    each(&body, async |id| {
+        operate(&app, &id, &headers, event.clone()).await?;
+        erase(&app, &id, true).await
+    })
+    .await
+}

@@ -1,0 +1,150 @@
+//! # Secrets: contract section 2.7
+//!
+//! A value is told to whoever asks for it by name, and in no listing.
+
+use axum::Router;
+use axum::extract::State;
+use axum::routing::get;
+use secrecy::{ExposeSecret as _, SecretString};
+use semel_runtime::{AboutSecret, Failure, Secrets, World};
+use serde_json::{Value, json};
+
+use crate::answer::{Answered, empty, json, text};
+use crate::app::App;
+use crate::error::ApiError;
+use crate::params::Path;
+use crate::request::Body;
+use crate::tags;
+
+/// Longer values are refused.
+const VALUE_CHARS_MAX: usize = 65_535;
+
+pub(crate) fn routes() -> Router<App> {
+    Router::new()
+        .route("/secrets", get(names).post(names))
+        .route("/secrets-v2", get(names_and_tags))
+        .route("/secrets/v2", get(names_and_times))
+        .route("/secrets/clearLocalCache", get(clear_cache))
+        .route("/secrets/clearRedisCache", get(clear_cache))
+        .route("/secrets/{key}", get(read).put(write).delete(remove))
+        .route("/secrets/{key}/exists", get(exists))
+        .route("/secrets/{key}/tags", get(read_tags).put(add_tags).delete(remove_tags))
+}
+
+/// Names that an expression can spell, of secrets and of environment values.
+pub(crate) fn check_name(name: &str) -> Result<(), ApiError> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if !name.is_empty() && name.chars().all(is_plain) {
+        return Ok(());
+    }
+    Err(ApiError::Malformed("a key may hold letters, digits, _ and - only".to_owned()))
+}
+
+pub(crate) fn check_length(value: &str) -> Result<(), ApiError> {
+    if value.chars().count() > VALUE_CHARS_MAX {
+        let limit = format!("the value is longer than {VALUE_CHARS_MAX} characters");
+        return Err(ApiError::Malformed(limit));
+    }
+    Ok(())
+}
+
+fn missing(name: &str) -> ApiError {
+    ApiError::NotFound(format!("no such secret: {name}"))
+}
+
+async fn all(app: &App) -> Result<Vec<AboutSecret>, ApiError> {
+    Ok(app.runtime.blocking(|world: &World| world.secrets.all()).await?)
+}
+
+async fn about(app: &App, name: &str) -> Result<Option<AboutSecret>, ApiError> {
+    check_name(name)?;
+    let name = name.to_owned();
+    Ok(app.runtime.blocking(move |world: &World| world.secrets.about(&name)).await?)
+}
+
+/// `GET /api/secrets`, and POST for clients that ask so: names.
+async fn names(State(app): State<App>) -> Answered {
+    let names: Vec<String> = all(&app).await?.into_iter().map(|about| about.name).collect();
+    Ok(json(&names))
+}
+
+/// `GET /api/secrets-v2`.
+async fn names_and_tags(State(app): State<App>) -> Answered {
+    let shown = |about: AboutSecret| json!({"name": about.name, "tags": about.tags});
+    Ok(json(&all(&app).await?.into_iter().map(shown).collect::<Vec<Value>>()))
+}
+
+/// `GET /api/secrets/v2`: nothing of a value is shown, not even a part.
+async fn names_and_times(State(app): State<App>) -> Answered {
+    let shown = |about: AboutSecret| {
+        json!({"name": about.name, "partial": "***", "created_at": about.created_at,
+            "updated_at": about.updated_at})
+    };
+    Ok(json(&all(&app).await?.into_iter().map(shown).collect::<Vec<Value>>()))
+}
+
+/// `GET /api/secrets/{key}`: the value itself.
+async fn read(State(app): State<App>, Path(name): Path<String>) -> Answered {
+    check_name(&name)?;
+    let wanted = name.clone();
+    let found = app.runtime.blocking(move |world: &World| world.secrets.value(&wanted)).await?;
+    let found = found.ok_or_else(|| missing(&name))?;
+    Ok(text(found.expose_secret()))
+}
+
+/// `PUT /api/secrets/{key}`: the body is the value.
+async fn write(State(app): State<App>, Path(name): Path<String>, body: Body) -> Answered {
+    check_name(&name)?;
+    let value = body.text()?;
+    if value.is_empty() {
+        return Err(ApiError::Malformed("the value of a secret must not be empty".to_owned()));
+    }
+    check_length(&value)?;
+    app.runtime.set_secret(&name, SecretString::from(value)).await?;
+    Ok(empty())
+}
+
+/// `DELETE /api/secrets/{key}`: what is not there is gone already.
+async fn remove(State(app): State<App>, Path(name): Path<String>) -> Answered {
+    check_name(&name)?;
+    app.runtime.remove(Secrets::key(&name)).await?;
+    Ok(empty())
+}
+
+/// `GET /api/secrets/{key}/exists`.
+async fn exists(State(app): State<App>, Path(name): Path<String>) -> Answered {
+    Ok(json(&about(&app, &name).await?.is_some()))
+}
+
+/// `GET /api/secrets/{key}/tags`.
+async fn read_tags(State(app): State<App>, Path(name): Path<String>) -> Answered {
+    let found = about(&app, &name).await?.ok_or_else(|| missing(&name))?;
+    Ok(json(&found.tags))
+}
+
+/// `PUT /api/secrets/{key}/tags`: adds them to those it has.
+async fn add_tags(State(app): State<App>, Path(name): Path<String>, body: Body) -> Answered {
+    check_name(&name)?;
+    let added = tags::add(&app, Secrets::key(&name), &body).await;
+    answered(added, &name)
+}
+
+/// `DELETE /api/secrets/{key}/tags`: takes those in the body away.
+async fn remove_tags(State(app): State<App>, Path(name): Path<String>, body: Body) -> Answered {
+    check_name(&name)?;
+    let removed = tags::remove(&app, Secrets::key(&name), &body).await;
+    answered(removed, &name)
+}
+
+fn answered(done: Result<(), ApiError>, name: &str) -> Answered {
+    match done {
+        Ok(()) => Ok(empty()),
+        Err(ApiError::Failed(Failure::Missing(_))) => Err(missing(name)),
+        Err(error) => Err(error),
+    }
+}
+
+/// `GET /api/secrets/clearLocalCache`: there is no cache to clear.
+async fn clear_cache() -> Answered {
+    Ok(json(&json!({})))
+}

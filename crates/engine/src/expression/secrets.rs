@@ -1,0 +1,268 @@
+//! # Secrets: `${workflow.secrets.NAME}` in what is handed out
+//!
+//! What is stored keeps the expression as text. Only the copy that leaves for a worker has the
+//! value: [`reveal`] puts it there, in one pass, and never looks at what it has put. Text that only
+//! looks like such an expression is stored with one more `$`, which is taken away here again, so
+//! `$${workflow.secrets.X}` in a definition reaches the worker as `${workflow.secrets.X}`.
+//!
+//! **May not:** know where values come from; they are looked up by whoever hands out.
+
+use std::borrow::Cow;
+
+use semel_model::Payload;
+
+use super::PATH_NODES_MAX;
+use super::json::{Json, Object};
+use super::path::Query;
+use super::select::{self, Answer, Budget, Root};
+
+/// Kept as text in what is stored; put in place only in the copy that is handed out.
+pub(super) const SECRETS: &str = "workflow.secrets.";
+
+/// What an expression asks for: a secret by name and, perhaps, a path into its JSON.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Secret {
+    pub name: String,
+    inside: String,
+}
+
+impl Secret {
+    /// The secret as a whole.
+    pub fn named(name: &str) -> Self {
+        Self { name: name.to_owned(), inside: String::new() }
+    }
+
+    /// `NAME`, `NAME.json.path` or `NAME['json'].path`.
+    fn read(path: &str) -> Option<Self> {
+        let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        let end = path.find(|c| !is_of_name(c)).unwrap_or(path.len());
+        let (name, inside) = path.split_at(end);
+        let is_path = inside.is_empty() || inside.starts_with(['.', '[']);
+        (!name.is_empty() && is_path)
+            .then(|| Self { name: name.to_owned(), inside: inside.to_owned() })
+    }
+
+    pub(super) fn is_whole(&self) -> bool {
+        self.inside.is_empty()
+    }
+
+    /// What of the value is asked for; null when its JSON does not have it.
+    pub(super) fn of(&self, value: &str) -> Json {
+        if self.inside.is_empty() {
+            return Json::String(value.to_owned());
+        }
+        let query = Query::parse(&format!("secret{}", self.inside));
+        let document = Json::read_text(value.to_owned());
+        let (Some(query), Some(document)) = (query, document) else { return Json::Null };
+        if !query.documents.is_empty() {
+            return Json::Null; // A path from `$` has nothing to start from.
+        }
+        let roots = [Root { document: Some(&document), taken: 1 }];
+        match select::answer(&query, &roots, &mut Budget::new(PATH_NODES_MAX)) {
+            Some(Answer::One(found)) => found.map_or(Json::Null, Cow::into_owned),
+            Some(Answer::Many(found)) => {
+                Json::Array(found.into_iter().map(Cow::into_owned).collect())
+            }
+            None => Json::Null,
+        }
+    }
+}
+
+/// A cheap look: an input that does not has nothing to reveal and nothing to hide.
+pub fn mentions_secrets(input: &Payload) -> bool {
+    input.text().contains(SECRETS)
+}
+
+/// The copy that leaves. A string that is one expression takes the value, null if there is none;
+/// inside other text a value that is missing leaves nothing.
+pub fn reveal(input: &Payload, lookup: &mut dyn FnMut(&str) -> Option<String>) -> Payload {
+    if !mentions_secrets(input) {
+        return input.clone();
+    }
+    let mut resolve = |secret: &Secret| lookup(&secret.name).map(|value| secret.of(&value));
+    revealed(Json::read(input), &mut resolve).to_payload()
+}
+
+/// Every secret the input asks for, each once.
+pub fn secrets_in(input: &Payload) -> Vec<Secret> {
+    let mut found = Vec::new();
+    if mentions_secrets(input) {
+        revealed(Json::read(input), &mut |secret| {
+            found.push(secret.clone());
+            None
+        });
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// Template text as it is stored: whatever would pass for a secret gets one more `$`.
+pub(super) fn escaped(text: &str) -> Cow<'_, str> {
+    if !text.contains(SECRETS) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 1);
+    let mut rest = text;
+    while let Some(at) = rest.find("${") {
+        let (before, found) = rest.split_at(at);
+        out.push_str(before);
+        out.push_str(if names_secret(found) { "$${" } else { "${" });
+        rest = &found[2..];
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+fn names_secret(expression: &str) -> bool {
+    expression[2..].trim_start().starts_with(SECRETS)
+}
+
+fn revealed(value: Json, resolve: &mut dyn FnMut(&Secret) -> Option<Json>) -> Json {
+    match value {
+        Json::String(text) if text.contains(SECRETS) => revealed_text(&text, resolve),
+        Json::Array(items) => {
+            Json::Array(items.into_iter().map(|item| revealed(item, resolve)).collect())
+        }
+        Json::Object(object) => {
+            let entries = object.into_entries().into_iter();
+            let entries = entries.map(|(key, value)| (key, revealed(value, resolve)));
+            Json::Object(entries.collect::<Object>())
+        }
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => value,
+    }
+}
+
+fn revealed_text(text: &str, resolve: &mut dyn FnMut(&Secret) -> Option<Json>) -> Json {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("${") {
+        let (before, found) = rest.split_at(at);
+        if !names_secret(found) {
+            out.push_str(&rest[..at + 2]);
+            rest = &found[2..];
+        } else if let Some(kept) = before.strip_suffix('$') {
+            out.push_str(kept);
+            out.push_str("${");
+            rest = &found[2..];
+        } else if let Some((secret, after)) = expression(found) {
+            out.push_str(before);
+            let value = resolve(&secret);
+            if out.is_empty() && after.is_empty() && rest.len() == text.len() {
+                return value.unwrap_or(Json::Null);
+            }
+            let value = value.filter(|value| !value.is_null());
+            out.push_str(&value.map(Json::into_plain).unwrap_or_default());
+            rest = after;
+        } else {
+            out.push_str(&rest[..at + 2]);
+            rest = &found[2..];
+        }
+    }
+    out.push_str(rest);
+    Json::String(out)
+}
+
+/// The secret named by the expression the text begins with, and the text after it.
+fn expression(text: &str) -> Option<(Secret, &str)> {
+    let (path, after) = text[2..].split_once('}')?;
+    let path = path.trim().strip_prefix(SECRETS)?;
+    let secret = if path.contains(['$', '{']) { None } else { Secret::read(path) };
+    Some((secret?, after))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lookup(name: &str) -> Option<String> {
+        let value = match name {
+            "KEY" => "s3cr\"et",
+            "DB" => r#"{"user": "ann", "ports": [5432, 1.10], "deep": {"on": true}, "none": null}"#,
+            "TRICKY" => "${workflow.secrets.KEY}",
+            _ => return None,
+        };
+        Some(value.to_owned())
+    }
+
+    fn revealed(input: &str) -> String {
+        let input = Payload::from_text(input.to_owned()).unwrap();
+        reveal(&input, &mut lookup).text().to_owned()
+    }
+
+    fn text(template: &str) -> String {
+        let given = revealed(&serde_json::json!({ "a": template }).to_string());
+        let given: serde_json::Map<String, serde_json::Value> =
+            serde_json::from_str(&given).unwrap();
+        given["a"].to_string()
+    }
+
+    #[test]
+    fn a_whole_expression_takes_the_value_and_its_type() {
+        assert_eq!(text("${workflow.secrets.KEY}"), r#""s3cr\"et""#);
+        assert_eq!(text("${ workflow.secrets.KEY }"), r#""s3cr\"et""#);
+        assert_eq!(text("${workflow.secrets.DB.ports}"), "[5432,1.1]");
+        assert_eq!(text("${workflow.secrets.DB['deep'].on}"), "true");
+        assert_eq!(text("${workflow.secrets.DB.ports[*]}"), "[5432,1.1]");
+        assert_eq!(text("${workflow.secrets.DB.ports.length()}"), "2");
+        assert_eq!(text("${workflow.secrets.NONE}"), "null");
+        assert_eq!(text("${workflow.secrets.DB.nowhere}"), "null");
+        assert_eq!(text("${workflow.secrets.KEY.inside}"), "null");
+        let whole = revealed(r#"{"l":["${workflow.secrets.DB.ports}",{"k":1.10}]}"#);
+        assert_eq!(whole, r#"{"l":[[5432,1.10],{"k":1.10}]}"#);
+    }
+
+    #[test]
+    fn inside_text_it_becomes_text_and_nothing_when_it_is_missing() {
+        assert_eq!(text("Bearer ${workflow.secrets.KEY}!"), r#""Bearer s3cr\"et!""#);
+        assert_eq!(text("[${workflow.secrets.NONE}]"), r#""[]""#);
+        assert_eq!(text("[${workflow.secrets.DB.none}]"), r#""[]""#);
+        assert_eq!(text("${workflow.secrets.DB.user}:${workflow.secrets.DB.deep}"), {
+            r#""ann:{\"on\":true}""#
+        });
+        assert_eq!(text("${workflow.secrets.NONE}${workflow.secrets.NONE}"), r#""""#);
+    }
+
+    #[test]
+    fn an_escape_is_undone_and_nothing_else_is_touched() {
+        assert_eq!(text("$${workflow.secrets.KEY}"), r#""${workflow.secrets.KEY}""#);
+        assert_eq!(text("$$${workflow.secrets.KEY}"), r#""$${workflow.secrets.KEY}""#);
+        assert_eq!(text("$${workflow.secrets.KEY}${workflow.secrets.DB.user}"), {
+            r#""${workflow.secrets.KEY}ann""#
+        });
+        for kept in [
+            "$${x} ${x} workflow.secrets.KEY",
+            "${workflow.secrets.KEY",
+            "${workflow.secrets.}",
+            "${workflow.secrets.K$Y}",
+            "${workflow.secrets.K/Y}",
+            "${workflow.secretsX.KEY} workflow.secrets.",
+        ] {
+            assert_eq!(text(kept), serde_json::json!(kept).to_string());
+        }
+        let other = r#"{"${workflow.secrets.KEY}": "$${x}", "b":1}"#;
+        assert_eq!(revealed(other), r#"{"${workflow.secrets.KEY}":"$${x}","b":1}"#);
+    }
+
+    #[test]
+    fn what_was_put_in_place_is_not_looked_at_again() {
+        assert_eq!(text("${workflow.secrets.TRICKY}"), r#""${workflow.secrets.KEY}""#);
+        assert_eq!(text("a ${workflow.secrets.TRICKY}"), r#""a ${workflow.secrets.KEY}""#);
+    }
+
+    #[test]
+    fn an_input_without_secrets_stays_as_it_is() {
+        let input = Payload::from_text(r#"{ "a" : "${x}" }"#.to_owned()).unwrap();
+        assert_eq!(reveal(&input, &mut |_| panic!("nobody asked")).text(), input.text());
+        assert_eq!(secrets_in(&input), []);
+    }
+
+    #[test]
+    fn all_secrets_of_an_input_are_found_once() {
+        let input = r#"{"a":"${workflow.secrets.B} ${workflow.secrets.A.x}",
+            "b":["${workflow.secrets.B}","$${workflow.secrets.C}"]}"#;
+        let found = secrets_in(&Payload::from_text(input.to_owned()).unwrap());
+        let names: Vec<&str> = found.iter().map(|secret| secret.name.as_str()).collect();
+        assert_eq!(names, ["A", "B"]);
+    }
+}

@@ -1,0 +1,113 @@
+//! # Messages: what one execution tells another
+//!
+//! The sender's commit writes the row, the receiver's commit deletes it, so a message is neither
+//! lost nor heard twice. Rows whose address is a sink are publications: the same rows, carried
+//! outside.
+//!
+//! Parent and child agree on an **epoch**: the parent's task counts it up whenever the same child
+//! shall live again. A message of another epoch is about an earlier life and changes nothing,
+//! however late it comes.
+
+use semel_model::{ExecutionId, Payload, TaskId, WorkflowStatus};
+use serde::{Deserialize, Serialize};
+
+use crate::event::Slot;
+
+/// Of a child that lives on although its parent gave it up; no parent ever counts so far.
+pub(crate) const EPOCH_ALONE: u32 = u32::MAX;
+
+/// Names a message for ever: the entry that sent it, and its place among what that entry sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MessageKey {
+    pub from: ExecutionId,
+    pub seq: u64,
+    pub at: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Address {
+    Execution(ExecutionId),
+    /// An event queue, such as `conductor:order:paid`.
+    Sink(String),
+}
+
+/// A message as it lies in the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MessageRow {
+    pub key: MessageKey,
+    pub to: Address,
+    pub body: Vec<u8>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Message {
+    /// To a parent, or to whoever watches: that run has ended.
+    ChildEnded { task: TaskId, epoch: u32, child: ExecutionId, end: ChildEnd },
+    /// To a child: the task that began it has ended, or its run has.
+    ParentLeft { epoch: u32, reason: String },
+    /// To a child: its parent lives again and waits for it once more.
+    ParentReturned { task: TaskId, epoch: u32 },
+    /// To a run found under a key: tell me when you end.
+    Watch { from: ExecutionId, task: TaskId, epoch: u32 },
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum ChildEnd {
+    Ended {
+        status: WorkflowStatus,
+        name: String,
+        version: i32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+        output: Slot,
+    },
+    /// It cannot tell any more.
+    Gone { reason: String },
+}
+
+impl Message {
+    /// What the sender must hear when `to` cannot answer for itself; nobody may wait for ever.
+    pub fn refused(&self, to: ExecutionId, reason: &str) -> Option<Self> {
+        match self {
+            Self::ParentReturned { task, epoch } | Self::Watch { task, epoch, .. } => {
+                let end = ChildEnd::Gone { reason: reason.to_owned() };
+                Some(Self::ChildEnded { task: *task, epoch: *epoch, child: to, end })
+            }
+            Self::ChildEnded { .. } | Self::ParentLeft { .. } => None,
+        }
+    }
+}
+
+/// A message with the payloads its slots point at.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Letter {
+    pub message: Message,
+    pub payloads: Vec<Payload>,
+}
+
+impl Letter {
+    /// Takes along only the payload the message speaks of.
+    pub fn of(message: &Message, payloads: &[Payload]) -> Self {
+        let mut message = message.clone();
+        let payloads = match &mut message {
+            Message::ChildEnded { end: ChildEnd::Ended { output, .. }, .. } => {
+                let found = payloads[output.0 as usize].clone();
+                *output = Slot(0);
+                vec![found]
+            }
+            Message::ChildEnded { end: ChildEnd::Gone { .. }, .. }
+            | Message::ParentLeft { .. }
+            | Message::ParentReturned { .. }
+            | Message::Watch { .. } => Vec::new(),
+        };
+        Self { message, payloads }
+    }
+
+    pub fn encode(&self) -> Vec<u8> {
+        serde_json::to_vec(self).expect("a letter is plain data")
+    }
+
+    pub fn decode(bytes: &[u8]) -> Result<Self, serde_json::Error> {
+        serde_json::from_slice(bytes)
+    }
+}

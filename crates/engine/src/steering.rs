@@ -1,0 +1,221 @@
+//! # Steering: a person changes the course of a run that is under way
+//!
+//! Skip, jump, upgrade, reset of callbacks, variables. Each asked twice is done once.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use semel_model::{Digest, Payload, TaskStatus, WorkflowStatus};
+
+use crate::change::{Change, Removed};
+use crate::decide::{Rejection, Stop};
+use crate::event::Slot;
+use crate::execution::Task;
+use crate::expression::merged;
+use crate::pin::Step;
+use crate::tasks::VARIABLES_BYTES_MAX;
+use crate::turn::Turn;
+
+impl Turn<'_> {
+    /// A step that has not been reached is recorded as done with.
+    pub(crate) fn skip(&mut self, reference: &str, input: Slot, output: Slot) -> Result<(), Stop> {
+        self.expect_running("skip a task of")?;
+        self.expect_step(reference)?;
+        if let Some(task) = self.execution().latest(reference) {
+            let message = format!("task {reference} exists and is {}: too late", task.status);
+            return Err(Rejection::WrongState(message).into());
+        }
+        self.expect_object("taskInput", input)?;
+        self.expect_object("taskOutput", output)?;
+        self.record_skipped(reference, input, output, true);
+        Ok(())
+    }
+
+    fn record_skipped(&mut self, reference: &str, input: Slot, output: Slot, ahead: bool) {
+        let task = self.task_id(reference, 0);
+        let reference = reference.to_owned();
+        self.emit(Change::TaskSkipped { task, reference, input, output, ahead });
+    }
+
+    /// Goes on at that step, forwards or back. What is running is cancelled; steps in between that
+    /// never ran are skipped; steps from there on that did run will run again.
+    pub(crate) fn jump(&mut self, reference: &str, input: Option<Slot>) -> Result<(), Stop> {
+        self.expect_running("jump in")?;
+        let step = self.expect_step(reference)?;
+        if let Some(input) = input {
+            self.expect_object("the task input", input)?;
+        }
+        if self.is_already_at(reference, input) {
+            return Ok(());
+        }
+        let open: Vec<Arc<Task>> = self.execution().open_tasks().cloned().collect();
+        for task in &open {
+            self.cancel(task, "Parent workflow has jumped to another task")?;
+        }
+        let steps: Vec<_> = self.execution().definition().steps().to_vec();
+        let (before, from) = steps.split_at(steps.iter().position(|it| *it == step).unwrap_or(0));
+        let ran = from.iter().filter(|it| self.execution().latest(it.reference()).is_some());
+        let ran: Vec<String> = ran.map(|it| it.reference().to_owned()).collect();
+        if !ran.is_empty() {
+            let generation = self.execution().generation + 1;
+            self.emit(Change::TasksRemoved { which: Removed::Steps(ran), generation });
+        }
+        let stays = |task: &&Arc<Task>| self.execution().task(task.id).is_some();
+        let passed: Vec<_> = open.iter().filter(stays).map(|task| task.id).collect();
+        passed.into_iter().for_each(|task| self.emit(Change::TaskPassedOver { task }));
+        let nothing = self.store(Payload::empty());
+        for step in before {
+            if self.execution().latest(step.reference()).is_none() {
+                self.record_skipped(step.reference(), nothing, nothing, false);
+            }
+        }
+        match input {
+            Some(input) => self.schedule_with(&step, input),
+            None => self.schedule(&step),
+        }
+    }
+
+    /// The run is at that step already, and nowhere else.
+    fn is_already_at(&self, reference: &str, input: Option<Slot>) -> bool {
+        let mut open = self.execution().open_tasks();
+        let only = open.next().filter(|_| open.next().is_none());
+        only.is_some_and(|task| {
+            let same = input.is_none_or(|input| *self.payload(input) == task.input);
+            &*task.reference == reference && same
+        })
+    }
+
+    /// Goes on by another definition, from where the run stands.
+    pub(crate) fn upgrade(
+        &mut self,
+        definition: Digest,
+        input: Option<Slot>,
+        outputs: &BTreeMap<String, Slot>,
+    ) -> Result<(), Stop> {
+        if !self.execution().is_live() {
+            return Err(self.wrong_state("upgraded"));
+        }
+        self.expect_place()?;
+        for slot in outputs.values() {
+            self.expect_object("taskOutput", *slot)?;
+        }
+        if let Some(input) = input {
+            self.expect_object("workflowInput", input)?;
+        }
+        if definition != self.execution().definition().digest() {
+            self.emit(Change::DefinitionChanged { definition });
+        }
+        if let Some(input) = input {
+            let merged = merged(self.execution().input(), self.payload(input));
+            if merged != *self.execution().input() {
+                let input = self.store(merged);
+                self.emit(Change::InputSet { input });
+            }
+        }
+        self.skip_new_predecessors(outputs);
+        Ok(())
+    }
+
+    /// Wherever the run stands must be a place in the new definition.
+    fn expect_place(&self) -> Result<(), Stop> {
+        let Some(definition) = self.brought() else { return Ok(()) };
+        let lost = self.stands_at().into_iter().find(|it| definition.find(&it.reference).is_none());
+        let Some(lost) = lost else { return Ok(()) };
+        let message = format!(
+            "task {} is {} and version {} of {} has no such step: let the run get past it first, \
+             or jump",
+            lost.reference,
+            lost.status,
+            definition.definition().version,
+            definition.definition().name
+        );
+        Err(Rejection::WrongState(message).into())
+    }
+
+    /// What is open, and what ended while paused and was not followed yet.
+    fn stands_at(&self) -> Vec<Arc<Task>> {
+        let open = self.execution().open_tasks().cloned();
+        open.chain(self.execution().unconsumed()).collect()
+    }
+
+    /// Steps before where the run stands that never ran.
+    fn skip_new_predecessors(&mut self, outputs: &BTreeMap<String, Slot>) {
+        let definition = Arc::clone(self.execution().definition());
+        let has_task = |reference: &str| self.execution().latest(reference).is_some();
+        let here = self.stands_at();
+        let is_here = |step: &Step| here.iter().any(|task| *task.reference == *step.reference());
+        let reached = definition.steps().iter().rposition(is_here);
+        let before = &definition.steps()[..reached.unwrap_or(0)];
+        let missing: Vec<_> = before.iter().filter(|step| !has_task(step.reference())).collect();
+        let nothing = self.store(Payload::empty());
+        for step in missing {
+            let output = outputs.get(step.reference()).copied().unwrap_or(nothing);
+            self.record_skipped(step.reference(), nothing, output, false);
+        }
+    }
+
+    /// Tasks that wait for their delay or callback can be taken now.
+    pub(crate) fn reset_callbacks(&mut self) -> Result<(), Stop> {
+        if !self.execution().is_live() {
+            return Err(self.wrong_state("told to reset callbacks"));
+        }
+        let now = self.now();
+        let waits = |task: &&Arc<Task>| {
+            task.status == TaskStatus::Scheduled && !task.system && task.ready_at > now
+        };
+        let waiting: Vec<_> = self.execution().open_tasks().filter(waits).cloned().collect();
+        for task in waiting {
+            if !self.hand_out(&task)?.leased {
+                self.emit(Change::TaskReady { task: task.id });
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn update_variables(&mut self, variables: Slot) -> Result<(), Stop> {
+        if !self.execution().is_live() {
+            return Err(self.wrong_state("given variables"));
+        }
+        self.expect_object("the body", variables)?;
+        let merged = merged(self.execution().variables(), self.payload(variables));
+        if merged.len() > VARIABLES_BYTES_MAX {
+            let bytes = merged.len();
+            let message = format!(
+                "the variables would take {bytes} bytes, more than the limit of \
+                 {VARIABLES_BYTES_MAX}"
+            );
+            return Err(Rejection::Invalid(message).into());
+        }
+        if merged != *self.execution().variables() {
+            self.emit(Change::VariablesSet { variables });
+        }
+        Ok(())
+    }
+
+    fn expect_running(&self, verb: &str) -> Result<(), Stop> {
+        match self.execution().status() {
+            Some(WorkflowStatus::Running) => Ok(()),
+            status => {
+                let status = status.map_or("unknown", WorkflowStatus::as_str);
+                let id = self.execution().id();
+                let message = format!("cannot {verb} workflow {id}: it is {status}, not RUNNING");
+                Err(Rejection::WrongState(message).into())
+            }
+        }
+    }
+
+    fn expect_step(&self, reference: &str) -> Result<Step, Stop> {
+        let found = self.execution().definition().find(reference).cloned();
+        let name = &self.execution().definition().definition().name;
+        let missing =
+            || Rejection::NotFound(format!("workflow {name} has no task of reference {reference}"));
+        Ok(found.ok_or_else(missing)?)
+    }
+
+    pub(crate) fn expect_object(&self, what: &str, slot: Slot) -> Result<(), Stop> {
+        if self.payload(slot).is_object() {
+            return Ok(());
+        }
+        Err(Rejection::Invalid(format!("{what} must be a JSON object")).into())
+    }
+}

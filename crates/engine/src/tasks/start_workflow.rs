@@ -1,0 +1,123 @@
+//! # START_WORKFLOW: begin a run and go on
+//!
+//! The start is keyed by the step's effect key, which neither a retry nor a rerun changes: asked
+//! again, it finds the run it began. A key of its own is obeyed instead.
+
+use semel_model::{
+    ExecutionId, IdempotencyStrategy, Payload, StartWorkflowRequest, TaskId, TaskStatus, effect_key,
+};
+use serde_json::json;
+
+use crate::change::Change;
+use crate::decide::Stop;
+use crate::event::Start;
+use crate::failure::DEPTH_MAX;
+use crate::record::RecordKey;
+use crate::start_key::{Standing, judge};
+use crate::turn::Turn;
+
+/// A run this old has done something of its own.
+const LIVED_MS: i64 = 1_000;
+
+impl Turn<'_> {
+    pub(crate) fn begin_start(&mut self, id: TaskId) -> Result<(), Stop> {
+        self.starts += 1;
+        match self.start_run(id)? {
+            Ok(run) => {
+                let output = Payload::from_value(&json!({"workflowId": run.to_string()}));
+                self.end_system(id, TaskStatus::Completed, output, None);
+            }
+            Err(reason) => {
+                self.end_system(id, TaskStatus::Failed, Payload::empty(), Some(reason));
+            }
+        }
+        Ok(())
+    }
+
+    /// The inner error is the task's: it fails with that reason.
+    fn start_run(&mut self, id: TaskId) -> Result<Result<ExecutionId, String>, Stop> {
+        let task = self.execution().expect_task(id).clone();
+        let request = match request(&task.input) {
+            Ok(request) => request,
+            Err(why) => return Ok(Err(why)),
+        };
+        let Some(depth) = self.depth_of_successor() else {
+            return Ok(Err(format!("{DEPTH_MAX} runs began each other at once; no more is begun")));
+        };
+        let given = request.idempotency_key.clone().filter(|key| !key.trim().is_empty());
+        let (key, strategy) = match given {
+            Some(key) => (key, request.idempotency_strategy.unwrap_or(IdempotencyStrategy::Fail)),
+            None => {
+                let key = effect_key(self.execution().id(), &task.reference, 0);
+                (key, IdempotencyStrategy::ReturnExisting)
+            }
+        };
+        let record = RecordKey::start(&request.name, &key);
+        let run = ExecutionId::of_start(id, self.seq());
+        match judge(self.claim(&record)?, strategy) {
+            Standing::Create => {}
+            Standing::Existing(found) => return Ok(Ok(found)),
+            Standing::Conflict(found) => {
+                return Ok(Err(format!("a run exists under idempotencyKey {key}: {found}")));
+            }
+        }
+        let Some(registered) = self.registered(&request.name, request.version)? else {
+            let version = request.version.map_or("null".to_owned(), |version| version.to_string());
+            let name = request.name;
+            return Ok(Err(format!("No such workflow defined. name={name}, version={version}")));
+        };
+        self.take_key(record, run);
+        let execution = self.execution();
+        let correlation = request.correlation_id.filter(|text| !text.is_empty());
+        let domains = request.task_to_domain.filter(|map| !map.is_empty());
+        let start = Start {
+            definition: registered.definition,
+            correlation_id: correlation.or_else(|| execution.correlation_id().map(str::to_owned)),
+            priority: request.priority,
+            task_to_domain: domains.unwrap_or_else(|| execution.task_to_domain().clone()),
+            idempotency_key: Some(key),
+            created_by: request.created_by,
+            parent: None,
+            born: true,
+            depth,
+            input: self.store(request.input),
+        };
+        self.emit(Change::RunCreated { run, start: Box::new(start) });
+        Ok(Ok(run))
+    }
+}
+
+impl Turn<'_> {
+    /// A run that has lived for a while may begin its successor, and that one its own, for ever.
+    /// Runs that do so at once are a definition that calls itself.
+    fn depth_of_successor(&self) -> Option<u32> {
+        let age_ms = self.now().since_ms(self.execution().started_at());
+        let depth = self.execution().run().depth;
+        match age_ms {
+            LIVED_MS.. => Some(0),
+            _ if depth < DEPTH_MAX => Some(depth + 1),
+            _ => None,
+        }
+    }
+}
+
+fn request(input: &Payload) -> Result<StartWorkflowRequest, String> {
+    #[derive(serde::Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Wanted {
+        #[serde(default)]
+        start_workflow: Option<StartWorkflowRequest>,
+    }
+    let wanted: Wanted = serde_json::from_str(input.text())
+        .map_err(|error| format!("'startWorkflow' is no start request: {error}"))?;
+    let request = wanted.start_workflow.ok_or("Missing 'startWorkflow' in input data.")?;
+    if request.workflow_def.is_some() {
+        return Err("startWorkflow.workflowDef: name a registered workflow instead".to_owned());
+    }
+    let violations = request.violations_knowing(&|_| None);
+    if violations.is_empty() {
+        return Ok(request);
+    }
+    let sentences: Vec<_> = violations.into_iter().map(|violation| violation.message).collect();
+    Err(sentences.join(". "))
+}

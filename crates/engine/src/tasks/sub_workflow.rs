@@ -1,0 +1,202 @@
+//! # SUB_WORKFLOW: a run inside a run
+//!
+//! The child is created in the commit that begins its task, under an id derived from task and edge.
+//! It tells the task how it ended; a task that ends without it tells the child to end too. With a
+//! key of its own it may find a run instead of beginning one: that run is watched, never cancelled.
+
+use std::collections::BTreeMap;
+
+use semel_model::{ExecutionId, IdempotencyStrategy, Payload, TaskId, TaskStatus};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::change::Change;
+use crate::decide::Stop;
+use crate::event::{Parent, Start};
+use crate::failure::DEPTH_MAX;
+use crate::message::Message;
+use crate::pin::Step;
+use crate::record::RecordKey;
+use crate::start_key::{Standing, judge};
+use crate::turn::Turn;
+
+/// The task input, as this module has written it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Wanted {
+    #[serde(default)]
+    sub_workflow_name: Value,
+    #[serde(default)]
+    sub_workflow_version: Value,
+    #[serde(default)]
+    priority: Value,
+    #[serde(default)]
+    sub_workflow_task_to_domain: Option<BTreeMap<String, String>>,
+    #[serde(default)]
+    idempotency_key: Option<String>,
+    #[serde(default)]
+    idempotency_strategy: Option<String>,
+    #[serde(default)]
+    workflow_input: Payload,
+}
+
+impl Turn<'_> {
+    pub(crate) fn child_input(&mut self, step: &Step, task: TaskId) -> Payload {
+        let given = self.resolve_parameters(step, task);
+        self.child_input_with(step, task, &given)
+    }
+
+    pub(crate) fn child_input_with(
+        &mut self,
+        step: &Step,
+        task: TaskId,
+        given: &Payload,
+    ) -> Payload {
+        let parameters = step.task().sub_workflow_param.clone().unwrap_or_default();
+        let mut fields = Map::new();
+        let name = parameters.name.clone().unwrap_or_else(|| step.task().name.clone());
+        let strategy = parameters.idempotency_strategy.map(IdempotencyStrategy::as_str);
+        let written = [
+            ("subWorkflowName", json!(name)),
+            ("subWorkflowVersion", json!(parameters.version)),
+            ("priority", json!(parameters.priority)),
+            ("subWorkflowTaskToDomain", json!(parameters.task_to_domain)),
+            ("idempotencyKey", json!(parameters.idempotency_key)),
+            ("idempotencyStrategy", json!(strategy)),
+        ];
+        for (key, template) in written {
+            let value = self.resolve_value(&template, Some(task));
+            if !value.is_null() {
+                fields.insert(key.to_owned(), value);
+            }
+        }
+        let head = serde_json::to_string(&fields).expect("plain data");
+        let separator = if fields.is_empty() { "" } else { "," };
+        let head = head.strip_suffix('}').unwrap_or(&head);
+        let text = format!("{head}{separator}\"workflowInput\":{}}}", given.text());
+        Payload::from_text(text).expect("objects one inside the other are JSON")
+    }
+
+    pub(crate) fn begin_child(&mut self, id: TaskId) -> Result<(), Stop> {
+        match self.child_start(id)? {
+            Ok(()) => {}
+            Err(reason) => {
+                self.end_system(id, TaskStatus::Failed, Payload::empty(), Some(reason));
+            }
+        }
+        Ok(())
+    }
+
+    /// The inner error is the task's: it fails with that reason.
+    fn child_start(&mut self, id: TaskId) -> Result<Result<(), String>, Stop> {
+        let task = self.execution().expect_task(id).clone();
+        let wanted: Wanted = match serde_json::from_str(task.input.text()) {
+            Ok(wanted) => wanted,
+            Err(error) => return Ok(Err(format!("subWorkflowParam cannot be used: {error}"))),
+        };
+        let (name, version) = match (wanted.name(), wanted.version()) {
+            (Ok(name), Ok(version)) => (name, version),
+            (Err(why), _) | (_, Err(why)) => return Ok(Err(why)),
+        };
+        if self.execution().run().depth >= DEPTH_MAX {
+            return Ok(Err(format!("workflows are nested {DEPTH_MAX} deep; no child was started")));
+        }
+        let mut taken = None;
+        if let Some((key, strategy)) = wanted.key() {
+            let strategy = match strategy.parse::<IdempotencyStrategy>() {
+                Ok(strategy) => strategy,
+                Err(error) => return Ok(Err(format!("idempotencyStrategy: {error}"))),
+            };
+            let record = RecordKey::start(&name, key);
+            match judge(self.claim(&record)?, strategy) {
+                Standing::Create => taken = Some(record),
+                Standing::Existing(found) => {
+                    self.watch_run(id, task.children, found);
+                    return Ok(Ok(()));
+                }
+                Standing::Conflict(found) => {
+                    return Ok(Err(format!("a run exists under idempotencyKey {key}: {found}")));
+                }
+            }
+        }
+        let Some(registered) = self.registered(&name, version)? else {
+            let version = version.map_or("null".to_owned(), |version| version.to_string());
+            return Ok(Err(format!("No such workflow defined. name={name}, version={version}")));
+        };
+        if let Some(key) = taken {
+            self.take_key(key, ExecutionId::of_child(id, task.children));
+        }
+        self.create_child(id, task.children, &wanted, registered.definition);
+        Ok(Ok(()))
+    }
+
+    fn create_child(
+        &mut self,
+        id: TaskId,
+        edge: u32,
+        wanted: &Wanted,
+        definition: semel_model::Digest,
+    ) {
+        let child = ExecutionId::of_child(id, edge);
+        let execution = self.execution();
+        let domains = wanted.sub_workflow_task_to_domain.clone().filter(|map| !map.is_empty());
+        let start = Start {
+            definition,
+            correlation_id: execution.correlation_id().map(str::to_owned),
+            priority: wanted.priority(),
+            task_to_domain: domains.unwrap_or_else(|| execution.task_to_domain().clone()),
+            idempotency_key: wanted.key().map(|(key, _)| key.to_owned()),
+            created_by: None,
+            parent: Some(Parent { execution: execution.id(), task: id }),
+            born: true,
+            depth: execution.run().depth + 1,
+            input: self.store(wanted.workflow_input.clone()),
+        };
+        self.emit(Change::RunCreated { run: child, start: Box::new(start) });
+        self.emit(Change::ChildAttached { task: id, child, edge, observed: false });
+    }
+
+    /// A run somebody else began: told when it ends, and left alone.
+    fn watch_run(&mut self, task: TaskId, edge: u32, child: ExecutionId) {
+        let from = self.execution().id();
+        self.emit(Change::ChildAttached { task, child, edge, observed: true });
+        let message = Message::Watch { from, task, epoch: edge };
+        self.emit(Change::Sent { to: child, message });
+    }
+}
+
+impl Wanted {
+    fn name(&self) -> Result<String, String> {
+        let name = self.sub_workflow_name.as_str().filter(|name| !name.is_empty());
+        name.map(str::to_owned).ok_or_else(|| {
+            format!("subWorkflowParam.name must be a name, not {}", self.sub_workflow_name)
+        })
+    }
+
+    /// None and 0 mean the latest.
+    fn version(&self) -> Result<Option<i32>, String> {
+        if self.sub_workflow_version.is_null() {
+            return Ok(None);
+        }
+        let number = number(&self.sub_workflow_version).ok_or_else(|| {
+            format!("subWorkflowParam.version must be a number, not {}", self.sub_workflow_version)
+        })?;
+        Ok(Some(number).filter(|number| *number != 0))
+    }
+
+    fn priority(&self) -> i32 {
+        number(&self.priority).unwrap_or(0).clamp(0, 99)
+    }
+
+    fn key(&self) -> Option<(&str, &str)> {
+        let key = self.idempotency_key.as_deref().filter(|key| !key.trim().is_empty())?;
+        let strategy = self.idempotency_strategy.as_deref();
+        Some((key, strategy.unwrap_or(IdempotencyStrategy::Fail.as_str())))
+    }
+}
+
+/// A number, or text that is one: expressions give either.
+fn number(value: &Value) -> Option<i32> {
+    let text = value.as_str().and_then(|text| text.trim().parse().ok());
+    text.or_else(|| value.as_i64().and_then(|number| i32::try_from(number).ok()))
+}

@@ -1,0 +1,79 @@
+//! # The shelf: what is registered, and who has which start key
+//!
+//! Answers what a decision misses, as the runtime would from its held rows.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use semel_engine::{Claim, Facts, Pinned, RecordKey, Registered, Registry, Rows, pin};
+use semel_model::{Digest, TaskDef, WorkflowDef};
+use serde_json::Value;
+
+#[derive(Clone, Default)]
+pub(crate) struct Shelf {
+    pinned: BTreeMap<Digest, Arc<Pinned>>,
+    registered: BTreeMap<String, BTreeMap<i32, Digest>>,
+    pub(crate) records: BTreeMap<RecordKey, Claim>,
+}
+
+impl Shelf {
+    /// Pins a definition and registers it; the children it names must stand here already.
+    pub(crate) fn register(&mut self, definition: Value) -> Arc<Pinned> {
+        let pinned = self.pin(definition);
+        let (name, version) = (pinned.definition().name.clone(), pinned.definition().version);
+        self.registered.entry(name).or_default().insert(version, pinned.digest());
+        pinned
+    }
+
+    /// Pins a definition that nobody else can find.
+    pub(crate) fn pin(&mut self, definition: Value) -> Arc<Pinned> {
+        let definition: WorkflowDef =
+            serde_json::from_value(definition).expect("the test wrote a definition");
+        let pinned = pin(definition, &mut &*self).expect("every child is registered");
+        let pinned = Arc::new(pinned);
+        self.pinned.insert(pinned.digest(), Arc::clone(&pinned));
+        pinned
+    }
+
+    pub(crate) fn pinned(&self, digest: Digest) -> &Arc<Pinned> {
+        &self.pinned[&digest]
+    }
+
+    /// Version 0 is the latest.
+    pub(crate) fn find(&self, name: &str, version: i32) -> Option<&Arc<Pinned>> {
+        let versions = self.registered.get(name)?;
+        let found = match version {
+            0 => versions.values().next_back(),
+            version => versions.get(&version),
+        };
+        Some(self.pinned(*found?))
+    }
+
+    /// Adds to the facts what a decision missed.
+    pub(crate) fn look_up(&self, rows: Rows, facts: &mut Facts) {
+        match rows {
+            Rows::Deliveries => panic!("all deliveries are held"),
+            Rows::Definition(name, version) => {
+                let found = self.find(&name, version).map(|pinned| Registered {
+                    definition: pinned.digest(),
+                    version: pinned.definition().version,
+                });
+                facts.definitions.entry(name).or_default().insert(version, found);
+            }
+            Rows::Record(key) => {
+                let claim = self.records.get(&key).copied();
+                facts.records.entry(key.scope).or_default().insert(key.key, claim);
+            }
+        }
+    }
+}
+
+impl Registry for &Shelf {
+    fn task(&mut self, _: &str) -> Option<Arc<TaskDef>> {
+        None
+    }
+
+    fn latest(&mut self, workflow: &str) -> Option<i32> {
+        self.find(workflow, 0).map(|pinned| pinned.definition().version)
+    }
+}

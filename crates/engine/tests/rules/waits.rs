@@ -1,0 +1,165 @@
+//! # WAIT and HUMAN: tasks that nobody works on (semantics 2.8, 4.4, 7.17)
+
+use semel_model::TaskResultStatus::{self, Completed, Failed, InProgress};
+use serde_json::{Value, json};
+
+use crate::bench::{BEGIN, Bench};
+use crate::shapes::{Said, flow, step, with};
+
+fn waiting(kind: &str, input: Value) -> Value {
+    json!({"name": "w", "taskReferenceName": "w", "type": kind, "inputParameters": input})
+}
+
+/// Under this task definition, which never times a silent worker out unless it says so.
+fn under(kind: &str, input: Value, policy: Value) -> Value {
+    let policy = with(json!({"name": "w", "responseTimeoutSeconds": 0}), policy);
+    with(waiting(kind, input), json!({"taskDefinition": policy}))
+}
+
+fn say(run: &mut Bench, attempt: u32, status: TaskResultStatus, output: Value) {
+    let said = Said::new(run.attempt("w", attempt).id, status).output(output);
+    run.report(&said).expect("anybody may answer for it");
+}
+
+#[test]
+fn a_wait_ends_with_an_empty_output_when_its_time_is_over() {
+    let steps = [waiting("WAIT", json!({"duration": "1 min 30s"})), step("a", json!({}))];
+    let mut run = Bench::start(flow(&steps), json!({}));
+    run.tick(89);
+    run.reads(&["RUNNING", "w 0 IN_PROGRESS"]);
+    run.tick(1);
+    run.reads(&["RUNNING", "w 0 COMPLETED", "a 0 SCHEDULED"]);
+    assert_eq!(run.attempt("w", 0).output.value(), json!({}));
+}
+
+#[test]
+fn a_wait_until_a_moment_ends_then_and_one_that_is_past_ends_at_once() {
+    let day = 24 * 60 * 60;
+    let begin = BEGIN.ms() / 1000; // 2023-11-14 22:13:20
+    let mut run = Bench::start(flow(&[waiting("WAIT", json!({"until": "2023-11-15"}))]), json!({}));
+    let left = day - begin % day;
+    run.tick(left - 1);
+    run.reads(&["RUNNING", "w 0 IN_PROGRESS"]);
+    run.tick(1);
+    run.reads(&["COMPLETED", "w 0 COMPLETED"]);
+    let mut run = Bench::start(flow(&[waiting("WAIT", json!({"until": "2023-11-14"}))]), json!({}));
+    run.tick(0);
+    run.reads(&["COMPLETED", "w 0 COMPLETED"]);
+}
+
+#[test]
+fn a_wait_that_makes_no_sense_fails_for_good_and_says_why() {
+    for (input, reason) in [
+        (json!({"duration": "5m 1h"}), "Not a duration: 5m 1h."),
+        (json!({"duration": 90}), "Not a duration: 90."),
+        (json!({"until": "soon"}), "Invalid/Unsupported Wait Until format.  Provided: soon"),
+        (
+            json!({"duration": "1s", "until": "2023-11-15"}),
+            "Both 'duration' and 'until' specified. Please provide only one input",
+        ),
+    ] {
+        let given = json!({"duration": "${workflow.input.duration}",
+            "until": "${workflow.input.until}"});
+        let run = Bench::start(flow(&[under("WAIT", given, json!({"retryCount": 3}))]), input);
+        run.reads(&["FAILED", "w 0 FAILED_WITH_TERMINAL_ERROR"]);
+        let said = run.attempt("w", 0).reason.clone().unwrap_or_default();
+        assert!(said.starts_with(reason), "{said}");
+    }
+}
+
+#[test]
+fn whoever_answers_a_wait_early_gives_its_output() {
+    let mut run = Bench::start(flow(&[waiting("WAIT", json!({"duration": "10s"}))]), json!({}));
+    run.tick(5);
+    say(&mut run, 0, Completed, json!({"early": true}));
+    run.reads(&["COMPLETED", "w 0 COMPLETED"]);
+    assert_eq!(run.output(), json!({"early": true}));
+    run.tick(10);
+    assert_eq!(run.output(), json!({"early": true}));
+}
+
+#[test]
+fn a_wait_that_is_tried_again_waits_anew() {
+    let policy = json!({"retryCount": 1, "retryDelaySeconds": 3});
+    let mut run =
+        Bench::start(flow(&[under("WAIT", json!({"duration": "10s"}), policy)]), json!({}));
+    run.tick(8);
+    say(&mut run, 0, Failed, json!({}));
+    run.tick(3);
+    run.reads(&["RUNNING", "w 0 FAILED", "w 1 IN_PROGRESS"]);
+    run.tick(9);
+    run.reads(&["RUNNING", "w 0 FAILED", "w 1 IN_PROGRESS"]);
+    run.tick(1);
+    run.reads(&["COMPLETED", "w 0 FAILED", "w 1 COMPLETED"]);
+}
+
+#[test]
+fn neither_a_wait_for_somebody_nor_a_human_task_has_a_limit_of_its_own() {
+    for kind in ["WAIT", "HUMAN"] {
+        let mut run = Bench::start(flow(&[waiting(kind, json!({}))]), json!({}));
+        run.tick(1_000_000_000);
+        run.reads(&["RUNNING", "w 0 IN_PROGRESS"]);
+        say(&mut run, 0, Completed, json!({"by": "hand"}));
+        run.reads(&["COMPLETED", "w 0 COMPLETED"]);
+    }
+}
+
+#[test]
+fn progress_of_a_human_task_is_kept_and_it_stays_in_progress() {
+    let mut run = Bench::start(flow(&[waiting("HUMAN", json!({}))]), json!({}));
+    say(&mut run, 0, InProgress, json!({"form": 1, "page": 1}));
+    run.reads(&["RUNNING", "w 0 IN_PROGRESS"]);
+    let more = Said::new(run.attempt("w", 0).id, InProgress).output(json!({"page": 2}));
+    run.name("w", false, &more).unwrap();
+    run.reads(&["RUNNING", "w 0 IN_PROGRESS"]);
+    assert_eq!(run.attempt("w", 0).output.value(), json!({"form": 1, "page": 2}));
+    assert!(run.rows.is_empty(), "no worker is offered it");
+}
+
+#[test]
+fn a_human_task_named_like_a_task_definition_has_its_timeouts_and_retries() {
+    let silent = json!({"responseTimeoutSeconds": 10, "retryCount": 1, "retryDelaySeconds": 0});
+    let mut run = Bench::start(flow(&[under("HUMAN", json!({}), silent)]), json!({}));
+    run.tick(9);
+    say(&mut run, 0, InProgress, json!({}));
+    run.tick(9);
+    run.reads(&["RUNNING", "w 0 IN_PROGRESS"]);
+    run.tick(1);
+    run.reads(&["RUNNING", "w 0 TIMED_OUT", "w 1 IN_PROGRESS"]);
+    let slow = json!({"timeoutSeconds": 10, "retryCount": 1});
+    let mut run = Bench::start(flow(&[under("HUMAN", json!({}), slow)]), json!({}));
+    run.tick(10);
+    run.reads(&["TIMED_OUT", "w 0 TIMED_OUT"]);
+}
+
+#[test]
+fn the_workflow_timeout_is_kept_while_a_person_is_waited_for() {
+    let limits = json!({"timeoutSeconds": 30, "timeoutPolicy": "TIME_OUT_WF"});
+    let mut run = Bench::start(with(flow(&[waiting("HUMAN", json!({}))]), limits), json!({}));
+    run.tick(30);
+    run.reads(&["TIMED_OUT", "w 0 CANCELED"]);
+}
+
+#[test]
+fn an_event_that_waits_for_somebody_has_no_response_timeout_however_it_says_so() {
+    let policy = json!({"responseTimeoutSeconds": 10, "timeoutSeconds": 100});
+    let event = with(under("EVENT", json!({}), policy), json!({"sink": "conductor"}));
+    for asks in
+        [json!({"asyncComplete": true}), json!({"inputParameters": {"asyncComplete": true}})]
+    {
+        let mut run = Bench::start(flow(&[with(event.clone(), asks)]), json!({}));
+        run.tick(99);
+        run.reads(&["RUNNING", "w 0 IN_PROGRESS"]);
+        run.tick(1);
+        run.reads(&["TIMED_OUT", "w 0 TIMED_OUT"]);
+    }
+}
+
+#[test]
+fn a_human_task_that_others_complete_has_no_response_timeout() {
+    let silent = json!({"responseTimeoutSeconds": 10});
+    let elsewhere = with(under("HUMAN", json!({}), silent), json!({"asyncComplete": true}));
+    let mut run = Bench::start(flow(&[elsewhere]), json!({}));
+    run.tick(10);
+    run.reads(&["RUNNING", "w 0 IN_PROGRESS"]);
+}

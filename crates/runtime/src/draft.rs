@@ -1,0 +1,296 @@
+//! # A draft: everything one item changes, before it is part of the round
+//!
+//! One event may concern several executions: the runs it creates, the ancestors that live again
+//! with it. All of it becomes so, or none.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use semel_engine::{
+    Address, Brought, Change, Claim, Decision, Event, Execution, Facts, Letter, MessageKey,
+    MessageRow, Pinned, Record, RecordKey, Registered, Rows, Start, Stop, decide,
+};
+use semel_model::{Digest, ExecutionId, Payload};
+use semel_store::Row;
+
+use crate::failure::Failure;
+use crate::round::{Layer, Outcome, Round, Want};
+use crate::world::World;
+
+/// Looks for missing facts that one decision may take.
+const LOOKS_MAX: usize = 10_000;
+
+#[derive(Default)]
+pub(crate) struct Draft {
+    pub(crate) layers: Vec<Layer>,
+    pub(crate) pinned: BTreeMap<Digest, Arc<Pinned>>,
+    pub(crate) messages: BTreeMap<MessageKey, MessageRow>,
+    births: VecDeque<Birth>,
+    /// Start keys of runs that are still to be born.
+    claims: BTreeMap<RecordKey, ExecutionId>,
+}
+
+/// A run that begins by the doing of another.
+struct Birth {
+    run: ExecutionId,
+    start: Start,
+    input: Payload,
+    event_id: String,
+}
+
+/// An event on its way to one execution.
+pub(crate) struct Hearing<'a> {
+    pub(crate) event: &'a Event,
+    pub(crate) payloads: &'a [Payload],
+    pub(crate) definition: Option<&'a Arc<Pinned>>,
+    pub(crate) actor: &'a str,
+    pub(crate) event_id: &'a str,
+    pub(crate) principal: &'a str,
+    pub(crate) epoch: Option<u32>,
+}
+
+impl Round {
+    /// Decides one event on one execution. True: something changed, and it is in the draft.
+    pub(crate) fn hear(
+        &self,
+        world: &World,
+        draft: &mut Draft,
+        before: &Execution,
+        hearing: &Hearing<'_>,
+    ) -> Result<bool, Outcome> {
+        let rows = self.deliveries_of(before.id());
+        let hand_outs = rows
+            .iter()
+            .filter_map(|(task, row)| row.as_ref().map(|row| (*task, row.hand_out.clone())));
+        let environment = world.variables.snapshot();
+        let mut facts = Facts {
+            now: self.held.now,
+            deliveries: hand_outs.collect(),
+            environment: environment.map_err(|failure| Outcome::Answer(Err(failure)))?,
+            epoch: hearing.epoch,
+            ..Facts::default()
+        };
+        self.sabotage.forge(hearing.event, &mut facts);
+        let (after, decision) = self.decide(world, draft, before, hearing, &mut facts)?;
+        if decision.changes.is_empty() {
+            return Ok(false);
+        }
+        let mut layer = Layer::new(after, hearing.principal, hearing.event_id);
+        layer.rows = rows;
+        draft.follow(&layer.execution, &decision, hearing.event_id);
+        draft.claim_keys(world)?;
+        let revived = decision.changes.iter().any(|it| matches!(it, Change::Revived { .. }));
+        layer.write(hearing.event.clone(), decision, hearing.actor);
+        self.note_life(draft, before, revived, &mut layer)?;
+        if let Some(definition) = hearing.definition {
+            draft.pinned.insert(definition.digest(), Arc::clone(definition));
+        }
+        draft.layers.push(layer);
+        Ok(true)
+    }
+
+    /// Runs the engine, looking up what it misses. A panic there stops this event alone.
+    fn decide(
+        &self,
+        world: &World,
+        draft: &Draft,
+        before: &Execution,
+        hearing: &Hearing<'_>,
+        facts: &mut Facts,
+    ) -> Result<(Execution, Decision), Outcome> {
+        let brought = Brought { payloads: hearing.payloads, definition: hearing.definition };
+        for _ in 0..LOOKS_MAX {
+            let mut after = before.clone();
+            let run = AssertUnwindSafe(|| decide(&mut after, hearing.event, &brought, facts));
+            match catch_unwind(run) {
+                Ok(Ok(decision)) => return Ok((after, decision)),
+                Ok(Err(Stop::Rejected(rejection))) => {
+                    return Err(Outcome::Answer(Err(rejection.into())));
+                }
+                Ok(Err(Stop::Miss(rows))) => self.look_up(world, draft, rows, facts)?,
+                Err(panic) => {
+                    let text = panic.downcast_ref::<String>().cloned();
+                    let text =
+                        text.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()));
+                    let text = text.unwrap_or_else(|| "panic".to_owned());
+                    return Err(Outcome::Answer(Err(Failure::Fault(text))));
+                }
+            }
+        }
+        let text = format!("more than {LOOKS_MAX} facts were missing");
+        Err(Outcome::Answer(Err(Failure::Fault(text))))
+    }
+
+    /// Adds to the facts what the engine missed, if this round can know it.
+    fn look_up(
+        &self,
+        world: &World,
+        draft: &Draft,
+        rows: Rows,
+        facts: &mut Facts,
+    ) -> Result<(), Outcome> {
+        match rows {
+            Rows::Deliveries => Err(Outcome::Again(Want::Deliveries)),
+            Rows::Definition(name, version) => {
+                let wanted = Some(version).filter(|version| *version != 0);
+                let found = match world.definitions.for_start(&name, wanted) {
+                    Ok(found) => found,
+                    // One of its own children is not registered: as good as missing.
+                    Err(Failure::NoDefinition(_)) => None,
+                    Err(failure) => return Err(Outcome::Answer(Err(failure))),
+                };
+                let found = found.map(|pinned| Registered {
+                    definition: pinned.digest(),
+                    version: pinned.definition().version,
+                });
+                facts.definitions.entry(name).or_default().insert(version, found);
+                Ok(())
+            }
+            Rows::Record(key) => {
+                let claimed = draft.claims.get(&key).map(|run| Claim { run: *run, live: true });
+                let claim = match claimed {
+                    Some(claim) => Some(claim),
+                    None => self.record_in(draft, &key)?.map(Record::claim),
+                };
+                facts.records.entry(key.scope).or_default().insert(key.key, claim);
+                Ok(())
+            }
+        }
+    }
+
+    /// The record as this round has it; what is not held has to be.
+    pub(crate) fn held_record(&self, key: &RecordKey) -> Result<Option<&Record>, Outcome> {
+        if self.held.skipped.contains(&Row::Record(key.clone())) {
+            return Err(Outcome::Defer);
+        }
+        self.record(key).ok_or_else(|| Outcome::Again(Want::Record(key.clone())))
+    }
+
+    /// The record as this draft has it: of two runs it creates, the second sees the first.
+    fn record_in<'a>(
+        &'a self,
+        draft: &'a Draft,
+        key: &RecordKey,
+    ) -> Result<Option<&'a Record>, Outcome> {
+        let drafted = draft.layers.iter().rev().find_map(|layer| layer.records.get(key));
+        match drafted {
+            Some(record) => Ok(record.as_ref()),
+            None => self.held_record(key),
+        }
+    }
+
+    /// A keyed run that begins, ends or lives again says so in its record. It may not live again
+    /// while a newer run under its key does.
+    fn note_life(
+        &self,
+        draft: &Draft,
+        before: &Execution,
+        revived: bool,
+        layer: &mut Layer,
+    ) -> Result<(), Outcome> {
+        let after = &layer.execution;
+        let begins = before.status().is_none();
+        let turns = begins || revived || before.is_live() != after.is_live();
+        let Some(key) = after.idempotency_key().filter(|_| turns) else { return Ok(()) };
+        let key = RecordKey::start(&after.definition().definition().name, key);
+        let held = self.record_in(draft, &key)?;
+        let own = held.filter(|record| record.run == after.id());
+        let lives = begins || revived || after.is_live();
+        if lives
+            && own.is_none()
+            && let Some(other) = held.filter(|record| record.live)
+        {
+            let existing = other.run;
+            return Err(Outcome::Answer(Err(Failure::Conflict { existing, key })));
+        }
+        if lives || own.is_some() {
+            let record = Record {
+                run: after.id(),
+                live: after.is_live(),
+                version: after.definition().definition().version,
+                created_at: own.map_or(self.held.now, |record| record.created_at),
+                expires_at: None,
+            };
+            layer.records.insert(key, Some(record));
+        }
+        Ok(())
+    }
+
+    /// Creates the runs that the draft's decisions led to, and those that these led to.
+    pub(crate) fn deliver_births(&self, world: &World, draft: &mut Draft) -> Result<(), Outcome> {
+        while let Some(birth) = draft.births.pop_front() {
+            let definition = world.definitions.pinned(birth.start.definition);
+            let definition = definition.map_err(|failure| Outcome::Answer(Err(failure)))?;
+            let unborn = Execution::unborn(birth.run, Arc::clone(&definition));
+            let event = Event::Started(Start { input: semel_engine::Slot(0), ..birth.start });
+            let hearing = Hearing {
+                event: &event,
+                payloads: std::slice::from_ref(&birth.input),
+                definition: Some(&definition),
+                actor: "semel",
+                event_id: &birth.event_id,
+                principal: "semel",
+                epoch: None,
+            };
+            self.hear(world, draft, &unborn, &hearing)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn merge_all(&mut self, world: &World, draft: Draft) {
+        for (digest, definition) in draft.pinned {
+            self.writes.pinned.entry(digest).or_insert_with(|| definition.text());
+            world.definitions.know(&definition);
+        }
+        for layer in draft.layers {
+            self.merge(world, layer);
+        }
+        for (key, row) in draft.messages {
+            self.sent.push((key, row.to.clone()));
+            self.writes.messages.insert(key, Some(row));
+        }
+    }
+}
+
+impl Draft {
+    /// Whoever is decided later in this draft sees these keys taken, before their runs are born.
+    fn claim_keys(&mut self, world: &World) -> Result<(), Outcome> {
+        for birth in &self.births {
+            let Some(key) = birth.start.idempotency_key.as_deref() else { continue };
+            let definition = world.definitions.pinned(birth.start.definition);
+            let definition = definition.map_err(|failure| Outcome::Answer(Err(failure)))?;
+            let key = RecordKey::start(&definition.definition().name, key);
+            self.claims.entry(key).or_insert(birth.run);
+        }
+        Ok(())
+    }
+
+    /// Notes the runs a decision creates and the messages it sends.
+    fn follow(&mut self, execution: &Execution, decision: &Decision, event_id: &str) {
+        let (from, seq) = (execution.id(), execution.link().seq + 1);
+        let mut at = 0;
+        for change in &decision.changes {
+            let (to, body) = match change {
+                Change::RunCreated { run, start } => {
+                    let input = decision.payloads[start.input.0 as usize].clone();
+                    let (start, event_id) = ((**start).clone(), event_id.to_owned());
+                    self.births.push_back(Birth { run: *run, start, input, event_id });
+                    continue;
+                }
+                Change::Sent { to, message } => {
+                    let letter = Letter::of(message, &decision.payloads);
+                    (Address::Execution(*to), letter.encode())
+                }
+                Change::Published { sink, body, .. } => {
+                    let body = decision.payloads[body.0 as usize].text().as_bytes().to_vec();
+                    (Address::Sink(sink.clone()), body)
+                }
+                _ => continue,
+            };
+            let key = MessageKey { from, seq, at };
+            self.messages.insert(key, MessageRow { key, to, body });
+            at += 1;
+        }
+    }
+}

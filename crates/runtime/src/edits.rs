@@ -1,0 +1,129 @@
+//! # Edits: one document, read, changed and written
+//!
+//! A write is taken only if the document is still what was read; otherwise the edit begins again, so
+//! of two edits at once neither is lost.
+
+use std::sync::Arc;
+
+use secrecy::SecretString;
+use semel_engine::{Execution, Mask, Task, mentions_secrets};
+use semel_model::{ExecutionId, Tag};
+use semel_store::{DocumentKey, Kind};
+
+use crate::failure::Failure;
+use crate::inbox::Class;
+use crate::runtime::Runtime;
+use crate::secrets::Secrets;
+use crate::variables::{Variable, Variables};
+use crate::work::{DocumentRule, DocumentWrite, Work};
+use crate::world::World;
+
+/// How often an edit begins again before its caller is told to.
+const EDITS_MAX: usize = 16;
+
+impl Runtime {
+    pub async fn set_secret(&self, name: &str, value: SecretString) -> Result<(), Failure> {
+        let named = name.to_owned();
+        let set = move |world: &World, before: Option<&[u8]>| {
+            world.secrets.set(&named, &value, before).map(Some)
+        };
+        self.edit(Secrets::key(name), set).await.map(|_| ())
+    }
+
+    pub async fn set_variable(&self, name: &str, value: String) -> Result<(), Failure> {
+        let named = name.to_owned();
+        let set = move |_: &World, before: Option<&[u8]>| {
+            let before = before.map(|body| Variable::parse(&named, body)).transpose()?;
+            let variable = Variable { value: value.clone(), ..before.unwrap_or_default() };
+            variable.body().map(Some)
+        };
+        self.edit(Variables::key(name), set).await.map(|_| ())
+    }
+
+    /// Removes a secret or an environment value; what is not there is gone already. Returns the body
+    /// it had.
+    pub async fn remove(&self, key: DocumentKey) -> Result<Option<Vec<u8>>, Failure> {
+        self.edit(key, |_, _| Ok(None)).await
+    }
+
+    /// Removes a stored environment value and returns it.
+    pub async fn remove_variable(&self, name: &str) -> Result<Option<String>, Failure> {
+        let before = self.remove(Variables::key(name)).await?;
+        before.map(|body| Ok(Variable::parse(name, &body)?.value)).transpose()
+    }
+
+    /// Changes the tags of a secret or an environment value that is stored.
+    pub async fn retag(
+        &self,
+        key: DocumentKey,
+        retag: impl Fn(&mut Vec<Tag>) -> Result<(), Failure> + Send + Sync + 'static,
+    ) -> Result<(), Failure> {
+        let wanted = key.clone();
+        let edit = move |_: &World, before: Option<&[u8]>| {
+            let before = before.ok_or_else(|| Failure::Missing(wanted.clone()))?;
+            let name = &wanted.name;
+            if wanted.kind == Kind::Secret {
+                return Secrets::tag(name, before, &retag).map(Some);
+            }
+            let mut variable = Variable::parse(name, before)?;
+            retag(&mut variable.tags)?;
+            variable.body().map(Some)
+        };
+        self.edit(key, edit).await.map(|_| ())
+    }
+
+    /// Returns what the document was before.
+    async fn edit(
+        &self,
+        key: DocumentKey,
+        change: impl Fn(&World, Option<&[u8]>) -> Result<Option<Vec<u8>>, Failure>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Result<Option<Vec<u8>>, Failure> {
+        let change = Arc::new(change);
+        for _ in 0..EDITS_MAX {
+            let (read, edit) = (key.clone(), Arc::clone(&change));
+            let looked = self.blocking(move |world| {
+                let before = world.store.document(&read)?;
+                let after = edit(world, before.as_deref())?;
+                Ok((before, after))
+            });
+            let (before, body) = looked.await?;
+            if body == before {
+                return Ok(before);
+            }
+            let rule = DocumentRule::Unchanged(before.clone());
+            let write = DocumentWrite { key: key.clone(), body, rule };
+            match self.submit(Work::Documents(vec![write]), Class::Operation).await {
+                Err(Failure::Changed(_)) => {}
+                done => return done.map(|_| before),
+            }
+        }
+        Err(Failure::Unavailable)
+    }
+
+    /// What a report on a task of this execution must not bring into what is stored.
+    pub async fn mask(
+        &self,
+        id: ExecutionId,
+        task: impl Fn(&Execution) -> Option<Arc<Task>>,
+    ) -> Result<Mask, Failure> {
+        let known = self.world().cached(id).and_then(|execution| task(&execution));
+        let task = match known {
+            Some(known) => known,
+            None => {
+                let loaded = self.blocking(move |world| world.prefetch(id)).await?;
+                let Some(execution) = loaded else { return Ok(Mask::default()) };
+                let Some(task) = task(&execution) else { return Ok(Mask::default()) };
+                task
+            }
+        };
+        let names = task.step.policy().runtime_metadata();
+        if names.is_empty() && !mentions_secrets(&task.input) {
+            return Ok(Mask::default());
+        }
+        let names = names.to_vec();
+        self.blocking(move |world| world.mask(&task.input, &names)).await
+    }
+}

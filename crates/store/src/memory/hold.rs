@@ -1,0 +1,116 @@
+//! # Holding: a lane takes its rows
+//!
+//! Each unless another lane has it; that one is skipped, not waited for.
+
+use semel_model::Timestamp;
+
+use super::{Plant, Shared};
+use crate::rows::{Held, LimitRow, Place, Row, Touches};
+
+pub(super) fn hold(shared: &mut Shared, lane: u16, touches: &Touches, now: Timestamp) -> Held {
+    let held = Held { now, ..Held::default() };
+    let mut taking = Taking { shared, lane, held };
+    taking.take_heads_and_records(touches);
+    taking.take_deliveries(touches);
+    taking.take_messages(touches);
+    taking.take_documents(touches);
+    taking.held
+}
+
+/// One hold under way.
+struct Taking<'a> {
+    shared: &'a mut Shared,
+    lane: u16,
+    held: Held,
+}
+
+impl Taking<'_> {
+    fn take(&mut self, row: Row) -> bool {
+        let unheld =
+            matches!(row, Row::Record(_)) && self.shared.plants.contains(&Plant::RecordsNotHeld);
+        match self.shared.held.get(&row) {
+            Some(holder) if *holder != self.lane && !unheld => {
+                self.held.skipped.insert(row);
+                false
+            }
+            _ => {
+                self.shared.held.insert(row, self.lane);
+                true
+            }
+        }
+    }
+
+    fn take_delivery(&mut self, place: Place) -> bool {
+        let taken = self.take(Row::Delivery(place));
+        if taken {
+            let row = self.shared.live.deliveries.get(&place).cloned();
+            self.held.deliveries.insert(place, row);
+        }
+        taken
+    }
+
+    fn take_messages(&mut self, touches: &Touches) {
+        for key in &touches.messages {
+            if self.take(Row::Message(*key)) {
+                let found = self.shared.live.messages.get(key).cloned();
+                self.held.messages.insert(*key, found);
+            }
+        }
+    }
+
+    fn take_documents(&mut self, touches: &Touches) {
+        for key in &touches.documents {
+            if self.take(Row::Document(key.clone())) {
+                let found = self.shared.live.documents.get(key).cloned();
+                self.held.documents.insert(key.clone(), found);
+            }
+        }
+    }
+
+    fn take_heads_and_records(&mut self, touches: &Touches) {
+        for id in &touches.heads {
+            if self.take(Row::Head(*id)) {
+                self.held.heads.insert(*id, self.shared.live.heads.get(id).cloned());
+            }
+        }
+        for name in &touches.limits {
+            if self.take(Row::Limit(name.clone())) {
+                let window = self.shared.live.limits.get(name).cloned().unwrap_or_default();
+                let in_flight = self.shared.mirror.in_flight(name);
+                self.held.limits.insert(name.clone(), LimitRow { window, in_flight });
+            }
+        }
+        for key in &touches.records {
+            if self.take(Row::Record(key.clone())) {
+                let found = self.shared.live.records.get(key).cloned();
+                self.held.records.insert(key.clone(), found);
+            }
+        }
+    }
+
+    fn take_deliveries(&mut self, touches: &Touches) {
+        for place in &touches.deliveries {
+            self.take_delivery(*place);
+        }
+        for id in &touches.all_deliveries {
+            for place in self.shared.mirror.of_execution(*id) {
+                self.take_delivery(place);
+            }
+        }
+        for token in &touches.tokens {
+            let places = self.shared.mirror.by_token(token);
+            let places: Vec<_> = places.into_iter().filter(|at| self.take_delivery(*at)).collect();
+            self.held.by_token.insert(*token, places);
+        }
+        for (queue, count) in &touches.wanted {
+            let (shared, lane, now) = (&mut *self.shared, self.lane, self.held.now);
+            let held = &shared.held;
+            let busy = |at: &Place| held.get(&Row::Delivery(*at)).is_some_and(|by| *by != lane);
+            let places = shared.mirror.ready(queue, now, *count, busy);
+            places.iter().for_each(|place| {
+                self.take_delivery(*place);
+            });
+            self.held.ready.insert(queue.clone(), places);
+        }
+    }
+}
