@@ -16,6 +16,7 @@ mod keys;
 mod limits;
 mod manners;
 mod operations;
+mod queues;
 mod raw;
 mod routes;
 mod secrets;

@@ -135,3 +135,39 @@ fn a_run_may_bring_its_own_definition() {
     assert_eq!(tasks(&house, &id), ["only FAILED"]);
     assert_eq!(house.refuses(&Request::get("/api/metadata/workflow/o_inline")).status, 404);
 }
+
+#[test]
+fn a_number_that_cannot_be_held_is_refused_wherever_it_comes_in() {
+    let house = house();
+    define(&house, "o_huge");
+    let id = house.start("o_huge");
+    let bodies = [
+        ("PUT", "skiptask/last", r#"{"taskOutput": {"x": 1e999}}"#),
+        ("POST", "jump/last", r#"{"x": 1e999}"#),
+        ("POST", "variables", r#"{"x": 1e999}"#),
+        ("POST", "upgrade", r#"{"name": "o_huge", "workflowInput": {"x": 1e999}}"#),
+    ];
+    for (method, path, body) in bodies {
+        let request = Request::new(method, format!("/api/workflow/{id}/{path}")).body(body);
+        assert_eq!(house.refuses(&request).status, 400, "{path}");
+    }
+    house.send(&Request::new("DELETE", format!("/api/workflow/{id}")));
+    let rerun = Request::new("POST", format!("/api/workflow/{id}/rerun"));
+    let rerun = rerun.body(r#"{"workflowInput": {"x": 1e999}}"#);
+    assert_eq!(house.refuses(&rerun).status, 400);
+}
+
+#[test]
+fn a_setting_without_effect_is_named_when_it_is_registered() {
+    let house = house();
+    let mut workflow = definition("o_idle");
+    let send = |workflow: &Value| {
+        house.send(&Request::post("/api/metadata/workflow?overwrite=true", workflow))
+    };
+    assert_eq!(send(&workflow).header("x-semel-warning"), None);
+    workflow["rateLimitConfig"] = json!({"rateLimitKey": "k", "concurrentExecLimit": 1});
+    let answer = send(&workflow);
+    assert_eq!(answer.status, 200);
+    let warning = answer.header("x-semel-warning").unwrap_or_default().to_owned();
+    assert!(warning.contains("rateLimitConfig"), "{warning}");
+}

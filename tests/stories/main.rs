@@ -115,6 +115,9 @@ stories! {
         a_run_is_run_again_from_a_step
         a_run_jumps_back
         a_run_jumps_forward
+        runs_begun_together_share_a_child_by_its_key
+        a_run_that_is_over_at_once_does_not_come_back_either
+        what_is_given_with_a_jump_is_for_the_child
         what_a_jump_left_behind_is_not_retried
         a_run_of_system_tasks_is_over_at_once
         a_run_that_must_not_be_restarted_is_not

@@ -2,12 +2,13 @@
 
 use axum::Router;
 use axum::extract::State;
+use axum::response::Response;
 use axum::routing::{get, post};
 use semel_engine::is_supported;
 use semel_model::{BulkResponse, TaskDef, Violation, WorkflowDef};
 use semel_runtime::{Class, Definitions, DocumentRule, DocumentWrite, Failure, Work};
 
-use crate::answer::{Answered, empty, json};
+use crate::answer::{Answered, empty, json, with_header};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::params::{Params, Path};
@@ -93,8 +94,41 @@ async fn register(State(app): State<App>, params: Params, body: Body) -> Answere
     check(&app, &definition)?;
     let overwrite = params.flag("overwrite", false)?;
     let rule = if overwrite { DocumentRule::Any } else { DocumentRule::MustBeAbsent };
+    let idle = idle_settings(&definition);
     write(&app, vec![workflow_write(&app, definition, rule)?]).await?;
-    Ok(empty())
+    Ok(warned(empty(), &idle))
+}
+
+/// Settings that are kept and have no effect in this release: nobody shall rely on them unaware.
+fn idle_settings(definition: &WorkflowDef) -> Vec<String> {
+    let mut idle = Vec::new();
+    let mut note = |is_set: bool, name: String| {
+        if is_set {
+            idle.push(name);
+        }
+    };
+    note(definition.rate_limit_config.is_some(), "rateLimitConfig".to_owned());
+    note(definition.cache_config.is_some(), "cacheConfig".to_owned());
+    note(definition.input_schema.is_some(), "inputSchema".to_owned());
+    note(definition.output_schema.is_some(), "outputSchema".to_owned());
+    let masks = definition.masked_fields.as_ref().is_some_and(|fields| !fields.is_empty());
+    note(masks, "maskedFields".to_owned());
+    let listens = definition.workflow_status_listener_enabled;
+    note(listens, "workflowStatusListenerEnabled".to_owned());
+    for (at, step) in definition.steps().iter().enumerate() {
+        note(step.cache_config.is_some(), format!("tasks[{at}].cacheConfig"));
+        let fires = step.on_state_change.as_ref().is_some_and(|events| !events.is_empty());
+        note(fires, format!("tasks[{at}].onStateChange"));
+    }
+    idle
+}
+
+fn warned(answer: Response, idle: &[String]) -> Response {
+    if idle.is_empty() {
+        return answer;
+    }
+    let text = format!("kept, but without effect in this release: {}", idle.join(", "));
+    with_header(answer, "x-semel-warning", &text)
 }
 
 /// `PUT /api/metadata/workflow`: a list, each written over what is there; all or none.
@@ -104,19 +138,22 @@ async fn register_all(State(app): State<App>, body: Body) -> Answered {
         return Err(ApiError::Malformed("the list of definitions is empty".to_owned()));
     }
     definitions.iter().try_for_each(|definition| check(&app, definition))?;
+    let idle: Vec<_> = definitions.iter().flat_map(idle_settings).collect();
     let names = definitions.iter().map(|definition| definition.name.clone()).collect();
     let writes: Result<Vec<_>, _> = definitions
         .into_iter()
         .map(|definition| workflow_write(&app, definition, DocumentRule::Any))
         .collect();
     write(&app, writes?).await?;
-    Ok(json(&BulkResponse { bulk_successful_results: names, ..BulkResponse::default() }))
+    let answer = BulkResponse { bulk_successful_results: names, ..BulkResponse::default() };
+    Ok(warned(json(&answer), &idle))
 }
 
 /// `POST /api/metadata/workflow/validate`.
 async fn validate(State(app): State<App>, body: Body) -> Answered {
-    check(&app, &body.object()?)?;
-    Ok(empty())
+    let definition = body.object()?;
+    check(&app, &definition)?;
+    Ok(warned(empty(), &idle_settings(&definition)))
 }
 
 /// `GET /api/metadata/workflow`.

@@ -44,6 +44,12 @@ impl Params {
         Some(found.1.as_str()).filter(|value| !value.is_empty() && *value != "None")
     }
 
+    /// Every value of a parameter that may be said several times.
+    pub(crate) fn texts(&self, name: &str) -> impl Iterator<Item = &str> {
+        let said = self.0.iter().filter(move |(key, _)| key == name);
+        said.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
+    }
+
     pub(crate) fn flag(&self, name: &str, default: bool) -> Result<bool, ApiError> {
         let Some(value) = self.text(name) else { return Ok(default) };
         match value.to_ascii_lowercase().as_str() {

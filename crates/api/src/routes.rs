@@ -9,7 +9,9 @@ use tower_http::normalize_path::{NormalizePath, NormalizePathLayer};
 
 use crate::app::App;
 use crate::error::ApiError;
-use crate::{bulk, environment, metadata, operations, secrets, service, tasks, workflow};
+use crate::{
+    bulk, environment, listings, metadata, operations, queues, secrets, service, tasks, workflow,
+};
 
 /// The routes behind one rule: a trailing slash means nothing.
 pub type Door = NormalizePath<Router>;
@@ -17,6 +19,8 @@ pub type Door = NormalizePath<Router>;
 pub fn door(app: App, cors_origins: &[String]) -> Door {
     let api = Router::new()
         .merge(metadata::routes())
+        .merge(listings::routes())
+        .merge(queues::routes())
         .merge(workflow::routes())
         .merge(operations::routes())
         .merge(bulk::routes())

@@ -45,7 +45,7 @@ impl Turn<'_> {
         if let Some(input) = input {
             self.expect_object("the task input", input)?;
         }
-        if self.is_already_at(reference, input) {
+        if self.is_already_at(&step, input) {
             return Ok(());
         }
         let open: Vec<Arc<Task>> = self.execution().open_tasks().cloned().collect();
@@ -76,13 +76,12 @@ impl Turn<'_> {
     }
 
     /// The run is at that step already, and nowhere else.
-    fn is_already_at(&self, reference: &str, input: Option<Slot>) -> bool {
-        let mut open = self.execution().open_tasks();
-        let only = open.next().filter(|_| open.next().is_none());
-        only.is_some_and(|task| {
-            let same = input.is_none_or(|input| *self.payload(input) == task.input);
-            &*task.reference == reference && same
-        })
+    fn is_already_at(&mut self, step: &Step, input: Option<Slot>) -> bool {
+        let open: Vec<Arc<Task>> = self.execution().open_tasks().take(2).cloned().collect();
+        let [task] = &*open else { return false };
+        let given = input.map(|input| self.given(step, task.id, input));
+        let is_same = given.is_none_or(|given| *self.payload(given) == task.input);
+        &*task.reference == step.reference() && is_same
     }
 
     /// Goes on by another definition, from where the run stands.

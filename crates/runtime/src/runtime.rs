@@ -98,7 +98,7 @@ impl Runtime {
         wait: Duration,
     ) -> Result<Vec<HandedOut>, Failure> {
         let now = self.now();
-        self.world.polls.note(&queue, now);
+        self.world.polls.note(&queue, worker.as_deref(), now);
         let waiting = Arc::new(Waiting::default());
         let _listening = Listening(Arc::clone(&waiting));
         let wait_until = now.plus_ms(i64::try_from(wait.as_millis()).unwrap_or(0));

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
-use semel_engine::{Delivery, Entry, Event, Execution, Head, Limits, Link};
-use semel_model::ExecutionId;
+use semel_engine::{Delivery, Entry, Event, Execution, Head, Limits, Link, Queue};
+use semel_model::{ExecutionId, PollData};
 use semel_store::{Loaded, Store, StoreError};
 
 use crate::definitions::Definitions;
@@ -97,6 +97,16 @@ impl World {
             Some(why) => Err(StoreError::Unavailable(why.into()).into()),
             None => Ok(()),
         }
+    }
+
+    /// How many tasks wait in each queue, ready or not.
+    pub fn waiting(&self) -> Result<BTreeMap<Queue, usize>, Failure> {
+        Ok(self.store.waiting()?)
+    }
+
+    /// Who polled last, for each queue this process knows of.
+    pub fn poll_data(&self) -> Vec<PollData> {
+        self.polls.data()
     }
 
     pub(crate) fn trouble(&self) -> Option<String> {

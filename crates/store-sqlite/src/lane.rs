@@ -3,10 +3,12 @@
 //! Owns the write connection and the mirror while it works. The mirror follows a round only after
 //! its COMMIT. A lane that was replaced, or whose last commit is unknown, writes nothing more.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use rusqlite::Connection;
+use semel_engine::Queue;
 use semel_model::Timestamp;
 use semel_store::{Due, Held, Mirror, Stamp, StoreError, Touches, Writer, Writes};
 
@@ -51,6 +53,10 @@ impl SqliteWriter {
 
 fn lock(shared: &Shared) -> MutexGuard<'_, Core> {
     shared.core.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+pub(crate) fn waiting(shared: &Shared) -> BTreeMap<Queue, usize> {
+    lock(shared).mirror.waiting()
 }
 
 /// The core, if it is still this writer's to use.

@@ -1,11 +1,12 @@
 //! # Reads: committed data, on connections of their own
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Row};
-use semel_engine::{Delivery, Head, MessageKey, MessageRow, Record, RecordKey};
+use semel_engine::{Delivery, Head, MessageKey, MessageRow, Queue, Record, RecordKey};
 use semel_model::{Digest, ExecutionId, Timestamp};
 use semel_store::{Clock, DocumentKey, Kind, Loaded, Place, Store, StoreError, Writer};
 
@@ -99,6 +100,10 @@ impl Store for SqliteStore {
 
     fn expired_records(&self, now: Timestamp, max: usize) -> Result<Vec<RecordKey>, StoreError> {
         self.shared.readers.with(|connection| sweep::expired_records(connection, now, max))
+    }
+
+    fn waiting(&self) -> Result<BTreeMap<Queue, usize>, StoreError> {
+        Ok(crate::lane::waiting(&self.shared))
     }
 
     fn pinned(&self, digest: Digest) -> Result<Option<Vec<u8>>, StoreError> {

@@ -54,6 +54,7 @@ macro_rules! conformance {
                 a_token_finds_what_was_handed_out_under_it,
                 tasks_in_flight_are_counted_over_all_domains,
                 a_deleted_task_is_in_no_queue,
+                what_waits_is_counted_by_queue_and_what_is_held_is_not,
                 queues_survive_a_crash;
             due: what_is_due_comes_once_and_in_order,
                 what_is_due_at_the_same_time_comes_in_the_order_of_ids,

@@ -15,9 +15,10 @@ mod memory;
 mod mirror;
 mod rows;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use semel_engine::{Delivery, Head, Record, RecordKey};
+use semel_engine::{Delivery, Head, Queue, Record, RecordKey};
 use semel_model::{Digest, ExecutionId, Timestamp};
 
 pub use clock::Clock;
@@ -65,6 +66,9 @@ pub trait Store: Send + Sync {
 
     /// Records that have expired by `now`, earliest first, those of the same time by key.
     fn expired_records(&self, now: Timestamp, max: usize) -> Result<Vec<RecordKey>, StoreError>;
+
+    /// How many tasks wait in each queue, ready or not.
+    fn waiting(&self) -> Result<BTreeMap<Queue, usize>, StoreError>;
 
     /// A pinned definition by its digest.
     fn pinned(&self, digest: Digest) -> Result<Option<Vec<u8>>, StoreError>;

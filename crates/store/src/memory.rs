@@ -10,7 +10,7 @@ mod tables;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use semel_engine::{Delivery, Head, Record, RecordKey};
+use semel_engine::{Delivery, Head, Queue, Record, RecordKey};
 use semel_model::{Digest, ExecutionId, Timestamp};
 
 use self::tables::Tables;
@@ -161,6 +161,10 @@ impl Store for MemoryStore {
 
     fn expired_records(&self, now: Timestamp, max: usize) -> Result<Vec<RecordKey>, StoreError> {
         Ok(self.shared().live.expired_records(now, max))
+    }
+
+    fn waiting(&self) -> Result<BTreeMap<Queue, usize>, StoreError> {
+        Ok(self.shared().mirror.waiting())
     }
 
     fn pinned(&self, digest: Digest) -> Result<Option<Vec<u8>>, StoreError> {

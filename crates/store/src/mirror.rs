@@ -217,6 +217,12 @@ impl Mirror {
         line.ready.iter().map(|rank| rank.place).filter(|place| !taken(place)).take(count).collect()
     }
 
+    /// How many tasks wait in each queue, ready or not.
+    pub fn waiting(&self) -> BTreeMap<Queue, usize> {
+        let count = |line: &Line| line.ready.len() + line.later.len();
+        self.queues.iter().map(|(queue, line)| (queue.clone(), count(line))).collect()
+    }
+
     pub fn contains(&self, place: Place) -> bool {
         self.spots.contains_key(&place)
     }

@@ -26,21 +26,17 @@ pub struct Resealed {
     pub dropped: Vec<String>,
 }
 
-/// Names of secrets with a value this ring does not open, each with the id of the key it wants.
+/// Names of secrets whose value this ring does not open, each with the id of the key it wants. A
+/// value that was replaced is only kept to be masked, and may go.
 pub fn unopened(store: &dyn Store, ring: &KeyRing) -> Result<BTreeMap<String, String>, Failure> {
     let mut closed = BTreeMap::new();
     for (key, body) in store.documents(Kind::Secret, None)? {
         let stored = parse(&key.name, &body)?;
-        if let Some(sealed) = first_closed(ring, &key.name, &stored) {
-            closed.insert(key.name, sealed.key.clone());
+        if ring.open(&key.name, &stored.value).is_none() {
+            closed.insert(key.name, stored.value.key);
         }
     }
     Ok(closed)
-}
-
-fn first_closed<'a>(ring: &KeyRing, name: &str, stored: &'a Stored) -> Option<&'a Sealed> {
-    let mut values = std::iter::once(&stored.value).chain(&stored.replaced);
-    values.find(|sealed| ring.open(name, sealed).is_none())
 }
 
 /// Seals everything with the newest key of the ring. The caller is the only one who writes.
@@ -62,11 +58,9 @@ pub fn reseal(
             continue;
         }
         let before = parse(&key.name, &body)?;
-        let after = Stored {
-            value: again(ring, &key.name, &before.value),
-            replaced: before.replaced.iter().map(|it| again(ring, &key.name, it)).collect(),
-            ..before
-        };
+        let Some(value) = again(ring, &key.name, &before.value) else { continue };
+        let replaced = before.replaced.iter().filter_map(|it| again(ring, &key.name, it)).collect();
+        let after = Stored { value, replaced, ..before };
         done.values += 1;
         let after = after.body()?;
         if after != body {
@@ -79,13 +73,12 @@ pub fn reseal(
     Ok(done)
 }
 
-fn again(ring: &KeyRing, name: &str, sealed: &Sealed) -> Sealed {
+/// None: no key opens it.
+fn again(ring: &KeyRing, name: &str, sealed: &Sealed) -> Option<Sealed> {
     use secrecy::ExposeSecret as _;
-    if ring.is_newest(sealed) {
-        return sealed.clone();
-    }
-    let value = ring.open(name, sealed).expect("what does not open was sorted out before");
-    ring.seal(name, value.expose_secret())
+    let value = ring.open(name, sealed)?;
+    let is_newest = ring.is_newest(sealed);
+    Some(if is_newest { sealed.clone() } else { ring.seal(name, value.expose_secret()) })
 }
 
 fn commit(

@@ -154,6 +154,20 @@ pub fn a_deleted_task_is_in_no_queue(fixture: &mut dyn Fixture) {
     assert_eq!(desk.ready(&queue("work"), 9), []);
 }
 
+pub fn what_waits_is_counted_by_queue_and_what_is_held_is_not(fixture: &mut dyn Fixture) {
+    let mut desk = Desk::new(fixture);
+    let later = Delivery { ready_at: BEGIN.plus_ms(10), ..samples::delivery(1, 1) };
+    let mut held = samples::delivery(1, 2);
+    held.hand_out.leased = true;
+    let other = Delivery { queue: queue("other"), ..samples::delivery(1, 3) };
+    desk.commit(samples::put_deliveries([later, held, other, samples::delivery(2, 4)]));
+    for _ in 0..2 {
+        let waiting = desk.store().waiting().expect("the store answers");
+        assert_eq!(waiting, [(queue("other"), 1), (queue("work"), 2)].into());
+        desk.crash();
+    }
+}
+
 pub fn queues_survive_a_crash(fixture: &mut dyn Fixture) {
     let mut desk = Desk::new(fixture);
     let later = Delivery { ready_at: BEGIN.plus_ms(10), ..samples::delivery(1, 1) };

@@ -1,0 +1,59 @@
+//! # Listings of definitions: names, versions, the latest of each; contract section 2.4
+
+use std::collections::BTreeMap;
+
+use axum::Router;
+use axum::extract::State;
+use axum::routing::get;
+use semel_model::{WorkflowDef, WorkflowDefSummary};
+
+use crate::answer::{Answered, json};
+use crate::app::App;
+use crate::error::ApiError;
+use crate::params::Path;
+
+pub(crate) fn routes() -> Router<App> {
+    Router::new()
+        .route("/metadata/workflow/names", get(names))
+        .route("/metadata/workflow/names-and-versions", get(names_and_versions))
+        .route("/metadata/workflow/latest-versions", get(latest_versions))
+        .route("/metadata/workflow/{name}/versions", get(versions))
+}
+
+async fn all(app: &App, name: Option<String>) -> Result<Vec<WorkflowDef>, ApiError> {
+    let read = move |world: &semel_runtime::World| world.definitions.workflows(name.as_deref());
+    Ok(app.runtime.blocking(read).await?)
+}
+
+/// By name; versions ascend within each.
+async fn by_name(app: &App) -> Result<BTreeMap<String, Vec<WorkflowDef>>, ApiError> {
+    let mut found: BTreeMap<String, Vec<WorkflowDef>> = BTreeMap::new();
+    for definition in all(app, None).await? {
+        found.entry(definition.name.clone()).or_default().push(definition);
+    }
+    Ok(found)
+}
+
+/// `GET /api/metadata/workflow/names`.
+async fn names(State(app): State<App>) -> Answered {
+    Ok(json(&by_name(&app).await?.into_keys().collect::<Vec<_>>()))
+}
+
+/// `GET /api/metadata/workflow/names-and-versions`.
+async fn names_and_versions(State(app): State<App>) -> Answered {
+    let summaries = |found: Vec<WorkflowDef>| found.iter().map(WorkflowDef::summary).collect();
+    let found = by_name(&app).await?.into_iter().map(|(name, all)| (name, summaries(all)));
+    Ok(json(&found.collect::<BTreeMap<String, Vec<WorkflowDefSummary>>>()))
+}
+
+/// `GET /api/metadata/workflow/latest-versions`.
+async fn latest_versions(State(app): State<App>) -> Answered {
+    let latest = by_name(&app).await?.into_values().filter_map(|mut all| all.pop());
+    Ok(json(&latest.collect::<Vec<_>>()))
+}
+
+/// `GET /api/metadata/workflow/{name}/versions`.
+async fn versions(State(app): State<App>, Path(name): Path<String>) -> Answered {
+    let found = all(&app, Some(name)).await?;
+    Ok(json(&found.iter().map(WorkflowDef::summary).collect::<Vec<_>>()))
+}

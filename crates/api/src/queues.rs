@@ -1,0 +1,75 @@
+//! # Queues: how much waits, and who asked for it; contract section 2.3
+
+use std::collections::BTreeMap;
+
+use axum::Router;
+use axum::extract::State;
+use axum::routing::get;
+use semel_engine::Queue;
+use serde_json::json as value;
+
+use crate::answer::{Answered, json};
+use crate::app::App;
+use crate::error::ApiError;
+use crate::params::Params;
+
+pub(crate) fn routes() -> Router<App> {
+    Router::new()
+        .route("/tasks/queue/sizes", get(sizes))
+        .route("/tasks/queue/size", get(size))
+        .route("/tasks/queue/all", get(everything))
+        .route("/tasks/queue/all/verbose", get(verbose))
+        .route("/tasks/queue/polldata", get(poll_data))
+        .route("/tasks/queue/polldata/all", get(all_poll_data))
+}
+
+fn wanted(params: &Params) -> Result<String, ApiError> {
+    let missing = || ApiError::Malformed("taskType is missing: name the task type".to_owned());
+    params.text("taskType").map(str::to_owned).ok_or_else(missing)
+}
+
+/// `GET /api/tasks/queue/sizes`: of each type that is named, over all its domains.
+async fn sizes(State(app): State<App>, params: Params) -> Answered {
+    let waiting = app.runtime.world().waiting()?;
+    let size = |task_type: &str| -> usize {
+        let of_type = waiting.iter().filter(|(queue, _)| queue.task_type == task_type);
+        of_type.map(|(_, count)| count).sum()
+    };
+    let sizes = params.texts("taskType").map(|name| (name.to_owned(), size(name)));
+    Ok(json(&sizes.collect::<BTreeMap<_, _>>()))
+}
+
+/// `GET /api/tasks/queue/size`.
+async fn size(State(app): State<App>, params: Params) -> Answered {
+    let domain = params.text("domain").map(str::to_owned);
+    let queue = Queue { task_type: wanted(&params)?, domain };
+    Ok(json(&app.runtime.world().waiting()?.get(&queue).copied().unwrap_or(0)))
+}
+
+/// `GET /api/tasks/queue/all`.
+async fn everything(State(app): State<App>) -> Answered {
+    let all = app.runtime.world().waiting()?;
+    Ok(json(
+        &all.iter().map(|(queue, count)| (queue.to_string(), count)).collect::<BTreeMap<_, _>>(),
+    ))
+}
+
+/// `GET /api/tasks/queue/all/verbose`: in the shape of a queue with one shard.
+async fn verbose(State(app): State<App>) -> Answered {
+    let all = app.runtime.world().waiting()?;
+    let shard = |count: &usize| value!({"a": {"size": count, "uacked": 0}});
+    let all = all.iter().map(|(queue, count)| (queue.to_string(), shard(count)));
+    Ok(json(&all.collect::<BTreeMap<_, _>>()))
+}
+
+/// `GET /api/tasks/queue/polldata`: one line per domain.
+async fn poll_data(State(app): State<App>, params: Params) -> Answered {
+    let task_type = wanted(&params)?;
+    let all = app.runtime.world().poll_data();
+    Ok(json(&all.into_iter().filter(|data| data.queue_name == task_type).collect::<Vec<_>>()))
+}
+
+/// `GET /api/tasks/queue/polldata/all`.
+async fn all_poll_data(State(app): State<App>) -> Answered {
+    Ok(json(&app.runtime.world().poll_data()))
+}
