@@ -1,5 +1,4 @@
 # Runs inside runs are counted: the innermost fails, and so do all around it. Its failure workflow would be one too many.
-# Never told broken: a hundred ends are a hundred commits, and as many deaths.
 define   sorry: write
 define   matryoshka: (matryoshka)    workflow-failure=sorry
 start    doll = matryoshka

@@ -115,6 +115,8 @@ stories! {
         a_run_is_run_again_from_a_step
         a_run_jumps_back
         a_run_jumps_forward
+        a_workflow_that_calls_itself_comes_to_an_end
+        runs_that_start_runs_come_to_an_end
         runs_begun_together_share_a_child_by_its_key
         a_run_that_is_over_at_once_does_not_come_back_either
         what_is_given_with_a_jump_is_for_the_child
@@ -192,11 +194,7 @@ stories! {
     }
     // Each says in its first lines why.
     never_broken: [plain echoed] {
-        a_workflow_that_calls_itself_comes_to_an_end
         the_first_domain_with_a_worker_wins
-    }
-    only_plain: [plain] {
-        runs_that_start_runs_come_to_an_end
     }
 }
 

@@ -1,5 +1,4 @@
 # A run that starts its like is stopped when a hundred have led to it.
-# Only told plain: all of it is one commit, of a hundred runs that each look for their key.
 define-json {"name": "relay", "tasks": [
     {"name": "pass", "taskReferenceName": "pass", "type": "START_WORKFLOW", "inputParameters": {"startWorkflow": {"name": "relay"}}}]}
 start    first = relay
