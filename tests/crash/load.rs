@@ -15,6 +15,9 @@ use crate::dice::Dice;
 use crate::ledger::{Accepted, Ledger};
 
 const WORKFLOW: &str = "crash";
+/// Has two children of that kind, one after the other.
+const PARENT: &str = "crash_parent";
+const CHILDREN: usize = 2;
 const STEPS: [&str; 3] = ["crash_a", "crash_b", "crash_c"];
 const STARTERS: usize = 2;
 const WORKERS: usize = 4;
@@ -42,6 +45,7 @@ impl Load {
     /// Registers what will be run.
     pub(crate) fn new(caller: Caller) -> Result<Self> {
         define(&caller, WORKFLOW, &STEPS, 3)?;
+        define_parent(&caller)?;
         Ok(Self {
             caller,
             ledger: Ledger::default(),
@@ -77,14 +81,18 @@ impl Load {
             if !starting() {
                 break;
             }
-            self.start(n.is_multiple_of(2).then(|| format!("{name}-{n}")))?;
+            if n % 4 == 1 {
+                self.start(PARENT, None, CHILDREN)?;
+            } else {
+                self.start(WORKFLOW, n.is_multiple_of(2).then(|| format!("{name}-{n}")), 1)?;
+            }
         }
         Ok(())
     }
 
     /// With a key it is sent until it is answered; without one it is sent once, like any POST.
-    fn start(&self, key: Option<String>) -> Result<()> {
-        let body = json!({"name": WORKFLOW, "input": {"key": key}, "idempotencyKey": key,
+    fn start(&self, name: &str, key: Option<String>, runs: usize) -> Result<()> {
+        let body = json!({"name": name, "input": {"key": key}, "idempotencyKey": key,
             "idempotencyStrategy": "RETURN_EXISTING"});
         let path = "/api/workflow";
         let answer = match &key {
@@ -96,7 +104,7 @@ impl Load {
         };
         ensure!(answer.status == 200, "a start was answered {answer:?}");
         self.ledger.started(key, answer.body);
-        self.started.fetch_add(1, Ordering::Relaxed);
+        self.started.fetch_add(runs, Ordering::Relaxed);
         Ok(())
     }
 
@@ -237,6 +245,19 @@ fn join(threads: &mut Vec<ScopedJoinHandle<'_, Result<()>>>) -> Result<()> {
 fn standing(answer: &Answer) -> Result<Option<&str>> {
     ensure!(matches!(answer.status, 200 | 204), "a report was answered {answer:?}");
     Ok(answer.header("x-task-update"))
+}
+
+fn define_parent(caller: &Caller) -> Result<()> {
+    let step = |n: usize| {
+        json!({"name": WORKFLOW, "taskReferenceName": format!("child_{n}"), "type": "SUB_WORKFLOW",
+            "subWorkflowParam": {"name": WORKFLOW}})
+    };
+    let steps: Vec<Value> = (0..CHILDREN).map(step).collect();
+    let parent = json!({"name": PARENT, "version": 1, "tasks": steps});
+    let answer =
+        caller.insist(Method::POST, "/api/metadata/workflow?overwrite=true", Some(&parent))?;
+    ensure!(answer.status == 200, "{PARENT} is not registered: {answer:?}");
+    Ok(())
 }
 
 /// Registers a workflow of worker tasks that recover soon from a lost claim.
