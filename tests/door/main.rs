@@ -18,5 +18,6 @@ mod manners;
 mod operations;
 mod queues;
 mod raw;
+mod retention;
 mod routes;
 mod secrets;
