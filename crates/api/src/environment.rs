@@ -3,7 +3,7 @@
 use axum::Router;
 use axum::extract::State;
 use axum::routing::get;
-use semel_runtime::{Failure, Variable, Variables, World};
+use semel_runtime::{Variable, Variables, World};
 use serde_json::{Value, json};
 
 use crate::answer::{Answered, empty, json, text};
@@ -69,20 +69,12 @@ async fn read_tags(State(app): State<App>, Path(name): Path<String>) -> Answered
 async fn add_tags(State(app): State<App>, Path(name): Path<String>, body: Body) -> Answered {
     check_name(&name)?;
     let added = tags::add(&app, Variables::key(&name), &body).await;
-    answered(added, &name)
+    tags::answered(added, || missing(&name))
 }
 
 /// `DELETE /api/environment/{key}/tags`: takes those in the body away.
 async fn remove_tags(State(app): State<App>, Path(name): Path<String>, body: Body) -> Answered {
     check_name(&name)?;
     let removed = tags::remove(&app, Variables::key(&name), &body).await;
-    answered(removed, &name)
-}
-
-fn answered(done: Result<(), ApiError>, name: &str) -> Answered {
-    match done {
-        Ok(()) => Ok(empty()),
-        Err(ApiError::Failed(Failure::Missing(_))) => Err(missing(name)),
-        Err(error) => Err(error),
-    }
+    tags::answered(removed, || missing(&name))
 }

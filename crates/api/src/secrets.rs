@@ -6,7 +6,7 @@ use axum::Router;
 use axum::extract::State;
 use axum::routing::get;
 use secrecy::{ExposeSecret as _, SecretString};
-use semel_runtime::{AboutSecret, Failure, Secrets, World};
+use semel_runtime::{AboutSecret, Secrets, World};
 use serde_json::{Value, json};
 
 use crate::answer::{Answered, empty, json, text};
@@ -126,22 +126,14 @@ async fn read_tags(State(app): State<App>, Path(name): Path<String>) -> Answered
 async fn add_tags(State(app): State<App>, Path(name): Path<String>, body: Body) -> Answered {
     check_name(&name)?;
     let added = tags::add(&app, Secrets::key(&name), &body).await;
-    answered(added, &name)
+    tags::answered(added, || missing(&name))
 }
 
 /// `DELETE /api/secrets/{key}/tags`: takes those in the body away.
 async fn remove_tags(State(app): State<App>, Path(name): Path<String>, body: Body) -> Answered {
     check_name(&name)?;
     let removed = tags::remove(&app, Secrets::key(&name), &body).await;
-    answered(removed, &name)
-}
-
-fn answered(done: Result<(), ApiError>, name: &str) -> Answered {
-    match done {
-        Ok(()) => Ok(empty()),
-        Err(ApiError::Failed(Failure::Missing(_))) => Err(missing(name)),
-        Err(error) => Err(error),
-    }
+    tags::answered(removed, || missing(&name))
 }
 
 /// `GET /api/secrets/clearLocalCache`: there is no cache to clear.

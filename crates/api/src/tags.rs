@@ -2,8 +2,10 @@
 
 use semel_engine::Rejection;
 use semel_model::{Tag, Violation};
+use semel_runtime::Failure;
 use semel_store::DocumentKey;
 
+use crate::answer::{Answered, empty};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::request::Body;
@@ -35,6 +37,15 @@ pub(crate) async fn remove(app: &App, key: DocumentKey, body: &Body) -> Result<(
         Ok(())
     };
     Ok(app.runtime.retag(key, retag).await?)
+}
+
+/// `missing` says that the thing itself is not there.
+pub(crate) fn answered(done: Result<(), ApiError>, missing: impl FnOnce() -> ApiError) -> Answered {
+    match done {
+        Ok(()) => Ok(empty()),
+        Err(ApiError::Failed(Failure::Missing(_))) => Err(missing()),
+        Err(error) => Err(error),
+    }
 }
 
 fn read(body: &Body) -> Result<Vec<Tag>, ApiError> {

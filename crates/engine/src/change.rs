@@ -1,7 +1,7 @@
 //! # Changes: what is now so
 //!
 //! Facts, never instructions: a newer engine folds old journals exactly as written. Fields are only
-//! ever added, with a default. `apply` (in `execution.rs`) is the one reader.
+//! ever added, with a default. `apply` (in `apply.rs`) is the one reader.
 
 use std::collections::BTreeMap;
 
