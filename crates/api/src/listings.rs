@@ -2,22 +2,31 @@
 
 use std::collections::BTreeMap;
 
-use axum::Router;
 use axum::extract::State;
-use axum::routing::get;
 use semel_model::{WorkflowDef, WorkflowDefSummary};
 
 use crate::answer::{Answered, json};
 use crate::app::App;
+use crate::endpoint::{Endpoint, get};
 use crate::error::ApiError;
 use crate::params::Path;
+use crate::roles::READ;
 
-pub(crate) fn routes() -> Router<App> {
-    Router::new()
-        .route("/metadata/workflow/names", get(names))
-        .route("/metadata/workflow/names-and-versions", get(names_and_versions))
-        .route("/metadata/workflow/latest-versions", get(latest_versions))
-        .route("/metadata/workflow/{name}/versions", get(versions))
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    vec![
+        get("/api/metadata/workflow/names", READ, names)
+            .about("The names of all workflows")
+            .gives::<Vec<String>>(),
+        get("/api/metadata/workflow/names-and-versions", READ, names_and_versions)
+            .about("The versions of all workflows, by name")
+            .gives::<BTreeMap<String, Vec<WorkflowDefSummary>>>(),
+        get("/api/metadata/workflow/latest-versions", READ, latest_versions)
+            .about("The latest version of each workflow")
+            .gives::<Vec<WorkflowDef>>(),
+        get("/api/metadata/workflow/{name}/versions", READ, versions)
+            .about("The versions of a workflow")
+            .gives::<Vec<WorkflowDefSummary>>(),
+    ]
 }
 
 async fn all(app: &App, name: Option<String>) -> Result<Vec<WorkflowDef>, ApiError> {

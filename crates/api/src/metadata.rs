@@ -1,27 +1,59 @@
 //! # Definitions: contract section 2.4
 
-use axum::Router;
 use axum::extract::State;
 use axum::response::Response;
-use axum::routing::{get, post};
 use semel_engine::is_supported;
 use semel_model::{BulkResponse, TaskDef, Violation, WorkflowDef};
 use semel_runtime::{Class, Definitions, DocumentRule, DocumentWrite, Failure, Work};
 
 use crate::answer::{Answered, empty, json, with_header};
 use crate::app::App;
+use crate::endpoint::Value::{Count, Flag, Text};
+use crate::endpoint::{Endpoint, delete, get, post, put};
 use crate::error::ApiError;
 use crate::params::{Params, Path};
 use crate::request::Body;
+use crate::roles::{OPERATE, READ};
 
-pub(crate) fn routes() -> Router<App> {
-    Router::new()
-        .route("/metadata/workflow", post(register).put(register_all).get(list))
-        .route("/metadata/workflow/validate", post(validate))
-        .route("/metadata/workflow/{name}", get(read))
-        .route("/metadata/workflow/{name}/{version}", axum::routing::delete(remove))
-        .route("/metadata/taskdefs", post(register_tasks).put(update_task).get(list_tasks))
-        .route("/metadata/taskdefs/{name}", get(read_task).delete(remove_task))
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    vec![
+        post("/api/metadata/workflow", OPERATE, register)
+            .about("Registers a workflow definition")
+            .query("overwrite", Flag(false))
+            .takes::<WorkflowDef>()
+            .also(409),
+        put("/api/metadata/workflow", OPERATE, register_all)
+            .about("Registers workflow definitions, over what is there; all or none")
+            .takes::<Vec<WorkflowDef>>()
+            .gives::<BulkResponse>(),
+        get("/api/metadata/workflow", READ, list)
+            .about("All workflow definitions, or those of one name")
+            .query("name", Text)
+            .gives::<Vec<WorkflowDef>>(),
+        post("/api/metadata/workflow/validate", READ, validate)
+            .about("Says what is wrong with a workflow definition")
+            .takes::<WorkflowDef>(),
+        get("/api/metadata/workflow/{name}", READ, read)
+            .about("A workflow definition: one version, else the latest")
+            .query("version", Count)
+            .gives::<WorkflowDef>(),
+        delete("/api/metadata/workflow/{name}/{version}", OPERATE, remove)
+            .about("Removes a workflow definition; runs keep theirs"),
+        post("/api/metadata/taskdefs", OPERATE, register_tasks)
+            .about("Registers task definitions, over what is there; all or none")
+            .takes::<Vec<TaskDef>>(),
+        put("/api/metadata/taskdefs", OPERATE, update_task)
+            .about("Updates a task definition")
+            .takes::<TaskDef>(),
+        get("/api/metadata/taskdefs", READ, list_tasks)
+            .about("All task definitions")
+            .gives::<Vec<TaskDef>>(),
+        get("/api/metadata/taskdefs/{name}", READ, read_task)
+            .about("A task definition")
+            .gives::<TaskDef>(),
+        delete("/api/metadata/taskdefs/{name}", OPERATE, remove_task)
+            .about("Removes a task definition"),
+    ]
 }
 
 /// All rules at once, and what this release cannot run.

@@ -2,25 +2,44 @@
 
 use std::collections::BTreeMap;
 
-use axum::Router;
 use axum::extract::State;
-use axum::routing::get;
 use semel_engine::Queue;
+use semel_model::{Payload, PollData};
 use serde_json::json as value;
 
 use crate::answer::{Answered, json};
 use crate::app::App;
+use crate::endpoint::Value::{Text, Texts};
+use crate::endpoint::{Endpoint, get};
 use crate::error::ApiError;
 use crate::params::Params;
+use crate::roles::READ;
 
-pub(crate) fn routes() -> Router<App> {
-    Router::new()
-        .route("/tasks/queue/sizes", get(sizes))
-        .route("/tasks/queue/size", get(size))
-        .route("/tasks/queue/all", get(everything))
-        .route("/tasks/queue/all/verbose", get(verbose))
-        .route("/tasks/queue/polldata", get(poll_data))
-        .route("/tasks/queue/polldata/all", get(all_poll_data))
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    vec![
+        get("/api/tasks/queue/sizes", READ, sizes)
+            .about("How many tasks of each type wait")
+            .query("taskType", Texts)
+            .gives::<BTreeMap<String, usize>>(),
+        get("/api/tasks/queue/size", READ, size)
+            .about("How many tasks wait in a queue")
+            .query("taskType", Text)
+            .query("domain", Text)
+            .gives::<usize>(),
+        get("/api/tasks/queue/all", READ, everything)
+            .about("How many tasks wait in every queue")
+            .gives::<BTreeMap<String, usize>>(),
+        get("/api/tasks/queue/all/verbose", READ, verbose)
+            .about("How many tasks wait in every queue, by shard")
+            .gives::<BTreeMap<String, Payload>>(),
+        get("/api/tasks/queue/polldata", READ, poll_data)
+            .about("Who polled for a task type last, per domain")
+            .query("taskType", Text)
+            .gives::<Vec<PollData>>(),
+        get("/api/tasks/queue/polldata/all", READ, all_poll_data)
+            .about("Who polled last, per task type and domain")
+            .gives::<Vec<PollData>>(),
+    ]
 }
 
 fn wanted(params: &Params) -> Result<String, ApiError> {

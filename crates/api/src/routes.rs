@@ -8,28 +8,40 @@ use tower_http::cors::{AllowOrigin, Any, CorsLayer};
 use tower_http::normalize_path::{NormalizePath, NormalizePathLayer};
 
 use crate::app::App;
+use crate::endpoint::Endpoint;
 use crate::error::ApiError;
 use crate::{
-    bulk, environment, listings, metadata, operations, queues, secrets, service, tasks, workflow,
+    bulk, docs, environment, listings, metadata, operations, queues, secrets, service, steering,
+    tasks, workflow,
 };
 
 /// The routes behind one rule: a trailing slash means nothing.
 pub type Door = NormalizePath<Router>;
 
+/// Everything that is served, in the order of the contract.
+pub(crate) fn endpoints(test_clock: bool) -> impl Iterator<Item = Endpoint> {
+    [
+        workflow::endpoints(),
+        operations::endpoints(),
+        steering::endpoints(),
+        bulk::endpoints(),
+        tasks::endpoints(),
+        queues::endpoints(),
+        metadata::endpoints(),
+        listings::endpoints(),
+        environment::endpoints(),
+        secrets::endpoints(),
+        docs::endpoints(),
+        service::endpoints(test_clock),
+    ]
+    .into_iter()
+    .flatten()
+}
+
 pub fn door(app: App, cors_origins: &[String]) -> Door {
-    let api = Router::new()
-        .merge(metadata::routes())
-        .merge(listings::routes())
-        .merge(queues::routes())
-        .merge(workflow::routes())
-        .merge(operations::routes())
-        .merge(bulk::routes())
-        .merge(tasks::routes())
-        .merge(environment::routes())
-        .merge(secrets::routes());
-    let mut routes = Router::new()
-        .nest("/api", api)
-        .merge(service::routes(app.test_clock))
+    let routes = endpoints(app.test_clock)
+        .fold(Router::new(), |routes, endpoint| endpoint.open(routes, &app));
+    let mut routes = routes
         .fallback(async |request: Request| {
             ApiError::NotFound(format!("no such path: {}", request.uri().path()))
         })

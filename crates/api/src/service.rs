@@ -1,25 +1,36 @@
 //! # The server about itself: contract section 2.7, and a page for people
 
-use axum::Router;
 use axum::extract::State;
 use axum::response::{Html, IntoResponse, Response};
-use axum::routing::{get, post};
+use schemars::JsonSchema;
+use semel_model::Payload;
 use semel_runtime::World;
 use serde::Deserialize;
 use serde_json::json;
 
 use crate::answer::{Answered, empty, json, text};
 use crate::app::App;
+use crate::endpoint::{Endpoint, get, post};
 use crate::error::ApiError;
 use crate::request::Body;
+use crate::roles::{ADMINISTER, ANYONE};
 
-pub(crate) fn routes(test_clock: bool) -> Router<App> {
-    let routes = Router::new()
-        .route("/", get(page))
-        .route("/health", get(health))
-        .route("/api/health", get(health))
-        .route("/api/version", get(|| async { text(env!("CARGO_PKG_VERSION")) }));
-    if test_clock { routes.route("/test/clock", post(advance)) } else { routes }
+pub(crate) fn endpoints(test_clock: bool) -> Vec<Endpoint> {
+    let mut all = vec![
+        get("/", ANYONE, page).about("A page for people").gives_page(),
+        get("/health", ANYONE, health).about("Whether the server can serve").gives::<Payload>(),
+        get("/api/health", ANYONE, health).about("Whether the server can serve").gives::<Payload>(),
+        get("/api/version", ANYONE, version).about("The version of the server").gives_text(),
+    ];
+    if test_clock {
+        let clock = post("/test/clock", ADMINISTER, advance).about("Moves the time of the store");
+        all.push(clock.takes::<Advance>());
+    }
+    all
+}
+
+async fn version() -> Response {
+    text(env!("CARGO_PKG_VERSION"))
 }
 
 async fn page() -> Html<&'static str> {
@@ -41,7 +52,7 @@ async fn health(State(app): State<App>) -> Response {
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Advance {
     advance_ms: i64,

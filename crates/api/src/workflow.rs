@@ -1,56 +1,97 @@
 //! # Executions: contract section 2.1
 
-use axum::Router;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
-use axum::routing::{delete, get, post};
 use semel_engine::{Start, StartKey};
-use semel_model::{ExecutionId, StartWorkflowRequest};
+use semel_model::{ExecutionId, Payload, StartWorkflowRequest, Workflow, WorkflowState};
 use semel_runtime::{Answer, Class, Failure, Snapshot, StartWork, Work};
 use serde_json::{Map, json};
 
 use crate::answer::{Answered, empty, json, text, with_header};
 use crate::app::App;
+use crate::caller::Caller;
+use crate::endpoint::Value::{Count, Flag, Number, Text};
+use crate::endpoint::{Endpoint, delete, get, post};
 use crate::error::ApiError;
 use crate::idempotency::start_key;
-use crate::operations;
 use crate::params::{Params, Path};
 use crate::request::{Body, bounded, plain};
+use crate::roles::{OPERATE, READ};
 use crate::view;
 
-pub(crate) fn routes() -> Router<App> {
-    Router::new()
-        .route("/workflow", post(start))
-        .route("/workflow/{id}", get(read).delete(operations::terminate).post(start_named))
-        .route("/workflow/start/{name}/{version}", post(start_version))
-        .route("/workflow/{id}/status", get(status))
-        .route("/workflow/{id}/log", get(log))
-        .route("/workflow/{id}/verify", post(verify))
-        .route("/workflow/{id}/parked", delete(lift))
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    vec![
+        post("/api/workflow", OPERATE, start)
+            .about("Starts a run")
+            .header("X-Idempotency-key")
+            .header("X-on-conflict")
+            .takes::<StartWorkflowRequest>()
+            .gives_text()
+            .also(409),
+        post("/api/workflow/{id}", OPERATE, start_named)
+            .about("Starts a run of the workflow of that name; the body is its input")
+            .query("version", Count)
+            .query("correlationId", Text)
+            .query("priority", Number(0))
+            .header("X-Idempotency-key")
+            .header("X-on-conflict")
+            .takes_data()
+            .gives_text()
+            .also(409),
+        post("/api/workflow/start/{name}/{version}", OPERATE, start_version)
+            .about("Starts a run of one version; the body is its input")
+            .query("correlationId", Text)
+            .query("priority", Number(0))
+            .header("X-Idempotency-key")
+            .header("X-on-conflict")
+            .takes_data()
+            .gives_text()
+            .also(409),
+        get("/api/workflow/{id}", READ, read)
+            .about("A run")
+            .query("includeTasks", Flag(true))
+            .gives::<Workflow>(),
+        get("/api/workflow/{id}/status", READ, status)
+            .about("The status of a run")
+            .query("includeOutput", Flag(false))
+            .query("includeVariables", Flag(false))
+            .gives::<WorkflowState>(),
+        get("/api/workflow/{id}/log", READ, log)
+            .about("The journal of a run, oldest entry first")
+            .query("from", Number(1))
+            .gives::<Vec<Payload>>(),
+        post("/api/workflow/{id}/verify", READ, verify)
+            .about("Checks the journal of a run against everything stored")
+            .gives::<Payload>()
+            .also(409),
+        delete("/api/workflow/{id}/parked", OPERATE, lift).about("Lets a parked run go on"),
+    ]
 }
 
 /// `POST /api/workflow`: everything in the body.
-async fn start(State(app): State<App>, headers: HeaderMap, body: Body) -> Answered {
-    begin(&app, &headers, body.object()?).await
+async fn start(State(app): State<App>, caller: Caller, headers: HeaderMap, body: Body) -> Answered {
+    begin(&app, &caller, &headers, body.object()?).await
 }
 
 /// `POST /api/workflow/{name}`: the body is the input.
 async fn start_named(
     State(app): State<App>,
     Path(name): Path<String>,
+    caller: Caller,
     headers: HeaderMap,
     params: Params,
     body: Body,
 ) -> Answered {
     let version = params.number("version")?;
-    begin(&app, &headers, from_parts(name, version, &params, &body)?).await
+    begin(&app, &caller, &headers, from_parts(name, version, &params, &body)?).await
 }
 
 /// `POST /api/workflow/start/{name}/{version}`.
 async fn start_version(
     State(app): State<App>,
     Path((name, version)): Path<(String, String)>,
+    caller: Caller,
     headers: HeaderMap,
     params: Params,
     body: Body,
@@ -58,7 +99,7 @@ async fn start_version(
     let parsed = version.parse();
     let version =
         parsed.map_err(|_| ApiError::Malformed(format!("version {version} is no int")))?;
-    begin(&app, &headers, from_parts(name, Some(version), &params, &body)?).await
+    begin(&app, &caller, &headers, from_parts(name, Some(version), &params, &body)?).await
 }
 
 fn from_parts(
@@ -77,10 +118,15 @@ fn from_parts(
     })
 }
 
-async fn begin(app: &App, headers: &HeaderMap, request: StartWorkflowRequest) -> Answered {
+async fn begin(
+    app: &App,
+    caller: &Caller,
+    headers: &HeaderMap,
+    request: StartWorkflowRequest,
+) -> Answered {
     let key = request.idempotency_key.as_deref();
     let key = start_key(headers, key, request.idempotency_strategy)?;
-    let work = start_work(app, headers, request, key.clone())?;
+    let work = start_work(app, caller, request, key.clone())?;
     let keyed = key.is_some();
     match app.runtime.submit(Work::Start(Box::new(work)), Class::Start).await {
         Ok(Answer::Started { id, created }) => {
@@ -96,7 +142,7 @@ async fn begin(app: &App, headers: &HeaderMap, request: StartWorkflowRequest) ->
 
 fn start_work(
     app: &App,
-    headers: &HeaderMap,
+    caller: &Caller,
     request: StartWorkflowRequest,
     key: Option<StartKey>,
 ) -> Result<StartWork, ApiError> {
@@ -139,17 +185,9 @@ fn start_work(
         start,
         input: request.input,
         key,
-        principal: ANONYMOUS.to_owned(),
-        event_id: request_id(headers),
+        principal: caller.principal.clone(),
+        event_id: caller.request.clone(),
     })
-}
-
-/// Who acts while authentication is off.
-pub(crate) const ANONYMOUS: &str = "anonymous";
-
-pub(crate) fn request_id(headers: &HeaderMap) -> String {
-    let found = headers.get("x-request-id").and_then(|value| value.to_str().ok());
-    found.unwrap_or_default().chars().take(200).collect()
 }
 
 /// 409 that names the run in the way.

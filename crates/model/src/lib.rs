@@ -9,6 +9,7 @@ mod names;
 mod ordered;
 mod payload;
 mod requests;
+mod schema;
 mod status;
 mod tag;
 mod task;

@@ -5,13 +5,14 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{IdempotencyStrategy, Payload, WorkflowDef, lenient};
 
 /// `POST /workflow`: begin an execution.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
 pub struct StartWorkflowRequest {
     #[serde(deserialize_with = "lenient::text")]
@@ -58,7 +59,7 @@ impl Default for StartWorkflowRequest {
 }
 
 /// What became of each of many.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
 pub struct BulkResponse {
     pub bulk_error_results: BTreeMap<String, String>,
@@ -66,7 +67,7 @@ pub struct BulkResponse {
 }
 
 /// The body of every answer that is not a success.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
 pub struct ErrorBody {
     /// The HTTP status once more: some clients look only here.
@@ -102,7 +103,7 @@ impl ErrorBody {
 }
 
 /// One broken rule.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Violation {
     pub path: String,

@@ -5,6 +5,7 @@
 
 use std::sync::LazyLock;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -12,7 +13,7 @@ use crate::names::names;
 use crate::{Timestamp, WorkflowTask, lenient};
 
 /// What should run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
 pub struct WorkflowDef {
     #[serde(deserialize_with = "lenient::boxed_text", skip_serializing_if = "Option::is_none")]
@@ -186,7 +187,7 @@ names! {
 }
 
 /// One version of a definition, in lists.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
 pub struct WorkflowDefSummary {
     #[serde(deserialize_with = "lenient::text")]
@@ -206,7 +207,7 @@ impl Default for WorkflowDefSummary {
 }
 
 /// How many executions may run at a time, per key.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
 pub struct RateLimitConfig {
     #[serde(deserialize_with = "lenient::boxed_text", skip_serializing_if = "Option::is_none")]
@@ -241,7 +242,7 @@ names! {
 }
 
 /// Reuse of earlier outputs.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
 pub struct CacheConfig {
     #[serde(deserialize_with = "lenient::boxed_text", skip_serializing_if = "Option::is_none")]
@@ -251,7 +252,7 @@ pub struct CacheConfig {
 }
 
 /// The shape inputs or outputs should have.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
 pub struct SchemaDef {
     #[serde(deserialize_with = "lenient::boxed_text", skip_serializing_if = "Option::is_none")]
