@@ -11,8 +11,8 @@ use crate::app::App;
 use crate::endpoint::Endpoint;
 use crate::error::ApiError;
 use crate::{
-    bulk, docs, environment, listings, metadata, operations, queues, secrets, service, steering,
-    tasks, workflow,
+    bulk, docs, environment, execute, listings, metadata, named, operations, queues, secrets,
+    service, starts, steering, tasks, workflow,
 };
 
 /// The routes behind one rule: a trailing slash means nothing.
@@ -21,11 +21,14 @@ pub type Door = NormalizePath<Router>;
 /// Everything that is served, in the order of the contract.
 pub(crate) fn endpoints(test_clock: bool) -> impl Iterator<Item = Endpoint> {
     [
+        starts::endpoints(),
+        execute::endpoints(),
         workflow::endpoints(),
         operations::endpoints(),
         steering::endpoints(),
         bulk::endpoints(),
         tasks::endpoints(),
+        named::endpoints(),
         queues::endpoints(),
         metadata::endpoints(),
         listings::endpoints(),

@@ -13,7 +13,7 @@ use semel_runtime::{Answer, Class, EventWork, Failure, HandedOut, Next, Renewal,
 use semel_store::Place;
 use serde_json::{Map, json};
 
-use crate::answer::{Answered, empty, json, nothing, text, with_header};
+use crate::answer::{Answered, json, nothing, text, with_header};
 use crate::app::App;
 use crate::caller::Caller;
 use crate::confidential;
@@ -60,13 +60,6 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .takes::<TaskResult>()
             .gives::<Task>()
             .or_nothing()
-            .also(409),
-        post("/api/tasks/{id}/{reference}/{status}", WORK, update_by_name)
-            .about("Reports on the open task of a reference")
-            .query("workerid", Text)
-            .query("force", Flag(false))
-            .takes_data()
-            .gives_text()
             .also(409),
     ]
 }
@@ -320,46 +313,5 @@ async fn renew(app: &App, named: &Named, answer: Response) -> Answered {
                 None => Err(Failure::from(Rejection::UnknownTask(named.place.task)).into()),
             }
         }
-    }
-}
-
-/// `POST /api/tasks/{workflowId}/{reference}/{status}`: by name; the output is merged.
-async fn update_by_name(
-    State(app): State<App>,
-    Path((id, reference, status)): Path<(String, String, String)>,
-    caller: Caller,
-    params: Params,
-    body: Body,
-) -> Answered {
-    let status: TaskResultStatus = status
-        .parse()
-        .map_err(|error| ApiError::Malformed(format!("status in the path: {error}")))?;
-    let worker = params.text("workerid").map(str::to_owned);
-    plain("workerid", worker.as_deref())?;
-    let progress = Progress {
-        status,
-        output: Slot(0),
-        reason: None,
-        worker: worker.clone(),
-        callback_after_seconds: 0,
-    };
-    let execution = execution_id(&id)?;
-    let mask =
-        app.runtime.mask(execution, |execution| execution.latest(&reference).cloned()).await?;
-    let mut output = body.payload()?;
-    confidential::clear(&mask, &mut output, &mut None);
-    let work = EventWork {
-        execution,
-        event: Event::Named { reference, force: params.flag("force", false)?, progress },
-        payloads: vec![output],
-        definition: None,
-        actor: caller.acting(worker),
-        event_id: caller.request.clone(),
-        next: None,
-    };
-    match app.runtime.submit(Work::Event(Box::new(work)), Class::Report).await {
-        Ok(Answer::Done { task: Some(task), .. }) => Ok(text(task.to_string())),
-        Ok(_) | Err(Failure::Rejected(Rejection::NothingPending)) => Ok(empty()),
-        Err(failure) => Err(failure.into()),
     }
 }

@@ -28,6 +28,10 @@ pub enum Event {
         force: bool,
         progress: Progress,
     },
+    /// Somebody answers for whichever WAIT comes first.
+    Signalled {
+        progress: Progress,
+    },
     /// A deadline of the task's delivery has passed.
     Expired {
         task: TaskId,
@@ -103,6 +107,7 @@ impl Event {
             Self::Started(_)
             | Self::Reported(_)
             | Self::Named { .. }
+            | Self::Signalled { .. }
             | Self::Expired { .. }
             | Self::Woke
             | Self::Answered { .. }

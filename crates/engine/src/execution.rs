@@ -12,6 +12,7 @@ use semel_model::{Digest, ExecutionId, Payload, TaskId, TaskStatus, Timestamp, W
 
 use crate::entry::Link;
 use crate::event::Parent;
+use crate::kinds::Kind;
 use crate::message::EPOCH_ALONE;
 use crate::pin::{Pinned, Step};
 use crate::question::Question;
@@ -133,6 +134,12 @@ impl Task {
     /// Offered to workers: open, and its queue is known.
     pub fn is_placed(&self) -> bool {
         !self.status.is_terminal() && self.question.is_none() && !self.system
+    }
+
+    /// A WAIT that only somebody's word will end.
+    pub fn is_blocking(&self) -> bool {
+        let waits = !self.status.is_terminal() && self.step.kind() == Kind::Wait;
+        waits && self.wait_until.is_none() && !self.is_ahead
     }
 }
 
@@ -308,6 +315,11 @@ impl Execution {
     /// The newest attempt at every step that has one.
     pub(crate) fn latest_attempts(&self) -> impl Iterator<Item = &Arc<Task>> {
         self.latest.values().filter_map(|seq| self.tasks.get(*seq as usize - 1))
+    }
+
+    /// What a signal would answer: the earliest WAIT that is open, with a deadline or without.
+    pub fn first_wait(&self) -> Option<&Arc<Task>> {
+        self.open_tasks().find(|task| task.step.kind() == Kind::Wait)
     }
 
     pub fn open_tasks(&self) -> impl Iterator<Item = &Arc<Task>> {

@@ -44,6 +44,15 @@ impl Turn<'_> {
         self.take(&task, &held, progress, output, None)
     }
 
+    /// The first open WAIT, chosen and answered in one: two signals never answer the same one.
+    pub(crate) fn signal(&mut self, progress: &Progress) -> Result<(), Stop> {
+        let found = self.execution().first_wait().cloned();
+        let task = found.ok_or(Rejection::NothingPending)?;
+        let held = self.hand_out(&task)?;
+        let output = self.merged(&task, progress.output);
+        self.take(&task, &held, progress, output, None)
+    }
+
     fn take(
         &mut self,
         task: &Arc<Task>,

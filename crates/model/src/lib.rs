@@ -25,7 +25,9 @@ pub use ids::{Digest, ExecutionId, TaskId, effect_key};
 pub use names::UnknownName;
 pub use ordered::Ordered;
 pub use payload::Payload;
-pub use requests::{BulkResponse, ErrorBody, StartWorkflowRequest, Violation};
+pub use requests::{
+    BulkResponse, ErrorBody, SignalResponse, StartWorkflowRequest, Violation, WorkflowStateUpdate,
+};
 pub use status::{IdempotencyStrategy, TaskResultStatus, TaskStatus, WorkflowStatus};
 pub use tag::{Tag, TagKind};
 pub use task::{ExecutionMetadata, Task};

@@ -246,6 +246,7 @@ pub(crate) fn subject(event: &Event, before: &Execution) -> Option<TaskId> {
         Event::Reported(report) => Some(report.task),
         Event::Expired { task } | Event::Answered { task, .. } => Some(*task),
         Event::Named { reference, .. } => before.latest(reference).map(|task| task.id),
+        Event::Signalled { .. } => before.first_wait().map(|task| task.id),
         Event::Told(Message::ChildEnded { task, .. }) => Some(*task),
         Event::Started(_)
         | Event::Woke

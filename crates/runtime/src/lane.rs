@@ -303,9 +303,12 @@ impl Lane {
         let items = replies.len() + parked.len() + prefetch.len();
         for id in removed {
             self.world.forget(id);
+            self.world.watchers.changed(id);
         }
         for execution in round.executions.into_values() {
+            let id = execution.id();
             self.world.remember(execution);
+            self.world.watchers.changed(id);
         }
         for (key, to) in round.sent {
             self.again.push_back(Item::unasked(Work::Message(key, to)));

@@ -6,6 +6,7 @@
 //! **May use:** `store`, `engine`. **May not:** decide; that is the engine's. Wire shapes stop at
 //! the door.
 
+mod blocking;
 mod claims;
 mod definitions;
 mod descent;
@@ -33,9 +34,11 @@ mod touches;
 mod variables;
 mod verify;
 mod waiters;
+mod watchers;
 mod work;
 mod world;
 
+pub use blocking::{Blocked, Seen};
 pub use definitions::Definitions;
 pub use failure::Failure;
 pub use inbox::{Class, Inbox};

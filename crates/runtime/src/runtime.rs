@@ -153,9 +153,10 @@ impl Runtime {
         self.inbox.is_closed()
     }
 
-    /// Answers parked polls with nothing and finishes what has been accepted.
+    /// Answers parked polls with nothing, and who waits for a run with what is; finishes what has been accepted.
     pub fn drain(&self) {
         self.world.waiters.expire(Timestamp::from_ms(i64::MAX));
+        self.world.watchers.close();
     }
 
     /// Stops the lane after the round under way.

@@ -18,6 +18,7 @@ use crate::polls::Polls;
 use crate::secrets::{KeyRing, Secrets};
 use crate::variables::Variables;
 use crate::waiters::Waiters;
+use crate::watchers::Watchers;
 
 /// Cached executions weigh about this many tasks at most.
 const CACHE_TASKS_MAX: u64 = 200_000;
@@ -29,6 +30,7 @@ pub struct World {
     pub variables: Variables,
     pub(crate) waiters: Waiters,
     pub(crate) polls: Polls,
+    pub(crate) watchers: Watchers,
     executions: Cache<ExecutionId, Arc<Execution>, ByTasks>,
     /// How long runs are kept after their end; none: for ever.
     pub(crate) retention_ms: Option<i64>,
@@ -61,6 +63,7 @@ impl World {
             store,
             waiters: Waiters::default(),
             polls: Polls::default(),
+            watchers: Watchers::default(),
             executions: Cache::with_options(
                 executions,
                 ByTasks,
