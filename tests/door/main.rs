@@ -6,8 +6,11 @@
 
 mod bulk;
 mod checklist;
+mod definition_tags;
 mod definitions;
+mod documents;
 mod environment;
+mod execute;
 mod fields;
 mod fuzz;
 mod hostile;
@@ -18,6 +21,9 @@ mod manners;
 mod operations;
 mod queues;
 mod raw;
+mod rehearsals;
 mod retention;
 mod routes;
+mod search;
 mod secrets;
+mod tasks;

@@ -19,6 +19,11 @@ pub(crate) enum Shape {
     TaskDefs,
     Report,
     Tags,
+    Tag,
+    Rehearsal,
+    State,
+    /// Names and correlation ids.
+    Batch,
     /// Data for a run that is under way.
     Data,
     Rerun,
@@ -43,6 +48,9 @@ pub(crate) const ROUTES: &[Route] = &[
     route("GET", "/health", Shape::Nothing),
     route("GET", "/api/health", Shape::Nothing),
     route("GET", "/api/version", Shape::Nothing),
+    route("GET", "/api-docs", Shape::Nothing),
+    route("GET", "/swagger-ui/index.html", Shape::Nothing),
+    route("GET", "/schemas/{file}", Shape::Nothing),
     route("POST", "/api/metadata/workflow", Shape::Definition),
     route("PUT", "/api/metadata/workflow", Shape::Definitions),
     route("GET", "/api/metadata/workflow", Shape::Nothing),
@@ -51,6 +59,15 @@ pub(crate) const ROUTES: &[Route] = &[
     route("GET", "/api/metadata/workflow/names-and-versions", Shape::Nothing),
     route("GET", "/api/metadata/workflow/latest-versions", Shape::Nothing),
     route("GET", "/api/metadata/workflow/{name}/versions", Shape::Nothing),
+    route("GET", "/api/metadata/tags", Shape::Nothing),
+    route("GET", "/api/metadata/workflow/{name}/tags", Shape::Nothing),
+    route("POST", "/api/metadata/workflow/{name}/tags", Shape::Tag),
+    route("PUT", "/api/metadata/workflow/{name}/tags", Shape::Tags),
+    route("DELETE", "/api/metadata/workflow/{name}/tags", Shape::Tag),
+    route("GET", "/api/metadata/task/{name}/tags", Shape::Nothing),
+    route("POST", "/api/metadata/task/{name}/tags", Shape::Tag),
+    route("PUT", "/api/metadata/task/{name}/tags", Shape::Tags),
+    route("DELETE", "/api/metadata/task/{name}/tags", Shape::Tag),
     route("GET", "/api/tasks/queue/sizes", Shape::Nothing),
     route("GET", "/api/tasks/queue/size", Shape::Nothing),
     route("GET", "/api/tasks/queue/all", Shape::Nothing),
@@ -69,6 +86,20 @@ pub(crate) const ROUTES: &[Route] = &[
     route("GET", "/api/workflow/{id}", Shape::Nothing),
     route("DELETE", "/api/workflow/{id}", Shape::Nothing),
     route("POST", "/api/workflow/start/{name}/{version}", Shape::Input),
+    route("POST", "/api/workflow/test", Shape::Rehearsal),
+    route("POST", "/api/workflow/execute/{name}/{version}", Shape::Start),
+    route("POST", "/api/workflow/execute/{name}", Shape::Input),
+    route("GET", "/api/workflow/execute/{name}", Shape::Nothing),
+    route("GET", "/api/workflow/search", Shape::Nothing),
+    route("GET", "/api/workflow/search-v2", Shape::Nothing),
+    route("GET", "/api/workflow/search-by-tasks", Shape::Nothing),
+    route("GET", "/api/workflow/search-by-tasks-v2", Shape::Nothing),
+    route("GET", "/api/workflow/running/{name}", Shape::Nothing),
+    route("GET", "/api/workflow/{name}/correlated/{key}", Shape::Nothing),
+    route("POST", "/api/workflow/{name}/correlated", Shape::Ids),
+    route("POST", "/api/workflow/correlated/batch", Shape::Batch),
+    route("POST", "/api/workflow/{id}/state", Shape::State),
+    route("GET", "/api/workflow/{id}/tasks", Shape::Nothing),
     route("GET", "/api/workflow/{id}/status", Shape::Nothing),
     route("PUT", "/api/workflow/{id}/pause", Shape::Nothing),
     route("PUT", "/api/workflow/{id}/resume", Shape::Nothing),
@@ -99,6 +130,17 @@ pub(crate) const ROUTES: &[Route] = &[
     route("POST", "/api/tasks", Shape::Report),
     route("POST", "/api/tasks/update-v2", Shape::Report),
     route("POST", "/api/tasks/{id}/only/{status}", Shape::Input),
+    route("POST", "/api/tasks/{id}/only/{status}/sync", Shape::Input),
+    route("POST", "/api/tasks/{id}/{status}/signal", Shape::Input),
+    route("POST", "/api/tasks/{id}/{status}/signal/sync", Shape::Input),
+    route("GET", "/api/tasks/{task}", Shape::Nothing),
+    route("GET", "/api/tasks/{task}/log", Shape::Nothing),
+    route("POST", "/api/tasks/{task}/log", Shape::Nothing),
+    route("POST", "/api/tasks/{task}/ack", Shape::Nothing),
+    route("GET", "/api/tasks/queue/{name}/{task}", Shape::Nothing),
+    route("POST", "/api/tasks/queue/requeue/{name}", Shape::Nothing),
+    route("GET", "/api/tasks/search", Shape::Nothing),
+    route("GET", "/api/tasks/search-v2", Shape::Nothing),
     route("GET", "/api/environment", Shape::Nothing),
     route("GET", "/api/environment/{key}", Shape::Nothing),
     route("PUT", "/api/environment/{key}", Shape::Nothing),
@@ -148,6 +190,8 @@ impl Subject {
             .replace("{version}", "1")
             .replace("{id}", &self.workflow)
             .replace("{status}", "COMPLETED")
+            .replace("{task}", self.task["taskId"].as_str().unwrap_or_default())
+            .replace("{file}", "workflow.json")
     }
 
     pub(crate) fn request(&self, route: &Route) -> Request {
@@ -177,6 +221,11 @@ impl Subject {
             Shape::Upgrade => json!({"name": self.name, "version": 1,
                 "workflowInput": {"given": 2}, "taskOutput": {"only": {"b": 2}}}),
             Shape::Ids => json!([self.workflow]),
+            Shape::Tag => json!({"key": "team", "type": "METADATA", "value": "a"}),
+            Shape::Rehearsal => self.rehearsal(),
+            Shape::State => json!({"taskReferenceName": "only", "variables": {"v": 1},
+                "taskResult": self.report()}),
+            Shape::Batch => json!({"correlationIds": ["c"], "workflowNames": [self.name]}),
             Shape::Tags => json!([{"key": "team", "type": "METADATA", "value": "a"}]),
         }
     }
@@ -186,6 +235,14 @@ impl Subject {
             "taskToDomain": {"*": "d"}, "workflowDef": self.definition(), "priority": 5,
             "createdBy": "me", "idempotencyKey": "k", "idempotencyStrategy": "RETURN_EXISTING",
             "externalInputPayloadStoragePath": "p"})
+    }
+
+    fn rehearsal(&self) -> Value {
+        let mocks = json!({"only": [{"status": "COMPLETED", "output": {"n": 1},
+            "executionTime": 1, "queueWaitTime": 1}]});
+        let child = json!({"child": {"taskRefToMockOutput": mocks}});
+        json!({"name": self.name, "version": 1, "input": {"given": 1},
+            "taskRefToMockOutput": mocks, "subWorkflowTestRequest": child})
     }
 
     fn definition(&self) -> Value {

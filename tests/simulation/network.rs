@@ -47,6 +47,7 @@ impl Request {
                 actor: "sim".to_owned(),
                 event_id: String::new(),
                 next: next.clone(),
+                logs: Vec::new(),
             })),
             Self::Claim { queue, worker, token, named, wait_ms } => Work::Claim(Claim {
                 queue: queue.clone(),

@@ -120,6 +120,7 @@ pub(crate) async fn say(
         actor,
         event_id: caller.request.clone(),
         next: None,
+        logs: Vec::new(),
     };
     match app.runtime.submit(Work::Event(Box::new(work)), Class::Report).await {
         Ok(Answer::Done { task, .. }) => Ok(task),

@@ -94,6 +94,7 @@ pub(crate) async fn operate(
         actor: caller.principal.clone(),
         event_id: caller.request.clone(),
         next: None,
+        logs: Vec::new(),
     };
     app.runtime.submit(Work::Event(Box::new(work)), Class::Operation).await?;
     Ok(())

@@ -11,8 +11,9 @@ use crate::app::App;
 use crate::endpoint::Endpoint;
 use crate::error::ApiError;
 use crate::{
-    bulk, docs, environment, execute, listings, metadata, named, operations, queues, secrets,
-    service, starts, steering, tasks, workflow,
+    bulk, definition_tags, docs, environment, execute, listings, logs, lookups, metadata, named,
+    operations, queues, rehearsal, search, secrets, service, starts, steering, task, tasks,
+    workflow,
 };
 
 /// The routes behind one rule: a trailing slash means nothing.
@@ -23,15 +24,21 @@ pub(crate) fn endpoints(test_clock: bool) -> impl Iterator<Item = Endpoint> {
     [
         starts::endpoints(),
         execute::endpoints(),
+        rehearsal::endpoints(),
         workflow::endpoints(),
         operations::endpoints(),
         steering::endpoints(),
         bulk::endpoints(),
+        search::endpoints(),
+        lookups::endpoints(),
         tasks::endpoints(),
         named::endpoints(),
+        task::endpoints(),
+        logs::endpoints(),
         queues::endpoints(),
         metadata::endpoints(),
         listings::endpoints(),
+        definition_tags::endpoints(),
         environment::endpoints(),
         secrets::endpoints(),
         docs::endpoints(),

@@ -145,7 +145,7 @@ pub(crate) async fn begun(
     }
 }
 
-fn start_work(
+pub(crate) fn start_work(
     app: &App,
     caller: &Caller,
     request: StartWorkflowRequest,

@@ -10,7 +10,7 @@ use axum::response::Response;
 use semel_engine::{Event, Progress, Queue, Rejection, Report, Slot, Token};
 use semel_model::{Digest, Task, TaskId, TaskResult, TaskResultStatus, Violation};
 use semel_runtime::{Answer, Class, EventWork, Failure, HandedOut, Next, Renewal, Standing, Work};
-use semel_store::Place;
+use semel_store::{LogLine, Place};
 use serde_json::{Map, json};
 
 use crate::answer::{Answered, json, nothing, text, with_header};
@@ -20,6 +20,7 @@ use crate::confidential;
 use crate::endpoint::Value::{Flag, Number, Text};
 use crate::endpoint::{Endpoint, get, post};
 use crate::error::ApiError;
+use crate::logs;
 use crate::params::{Params, Path};
 use crate::request::{Body, plain};
 use crate::roles::WORK;
@@ -125,6 +126,7 @@ struct Named {
     place: Place,
     report: Report,
     result: TaskResult,
+    logs: Vec<LogLine>,
 }
 
 fn named(result: TaskResult) -> Result<Named, ApiError> {
@@ -171,7 +173,7 @@ fn named(result: TaskResult) -> Result<Named, ApiError> {
             callback_after_seconds: result.callback_after_seconds,
         },
     };
-    Ok(Named { place: Place { execution, task }, report, result })
+    Ok(Named { place: Place { execution, task }, report, result, logs: Vec::new() })
 }
 
 /// Without the secrets its worker was handed. Its fingerprint is of what is left: from one of the
@@ -179,6 +181,7 @@ fn named(result: TaskResult) -> Result<Named, ApiError> {
 async fn cleared(app: &App, mut named: Named) -> Result<Named, ApiError> {
     let Place { execution, task } = named.place;
     let mask = app.runtime.mask(execution, |execution| execution.task(task).cloned()).await?;
+    named.logs = logs::lines(named.place, &named.result, &mask, app.runtime.now());
     let Named { report, result, .. } = &mut named;
     if confidential::clear(&mask, &mut result.output_data, &mut result.reason_for_incompletion) {
         report.progress.reason = result.reason_for_incompletion.clone();
@@ -226,6 +229,7 @@ async fn report(
         actor: caller.acting(worker),
         event_id: caller.request.clone(),
         next,
+        logs: named.logs,
     };
     match app.runtime.submit(Work::Event(Box::new(work)), Class::Report).await {
         Ok(Answer::Done { standing, next, .. }) => Ok(Reported::Done { standing, next }),

@@ -11,6 +11,7 @@ mod payload;
 mod requests;
 mod schema;
 mod status;
+mod summary;
 mod tag;
 mod task;
 mod task_def;
@@ -26,9 +27,11 @@ pub use names::UnknownName;
 pub use ordered::Ordered;
 pub use payload::Payload;
 pub use requests::{
-    BulkResponse, ErrorBody, SignalResponse, StartWorkflowRequest, Violation, WorkflowStateUpdate,
+    BulkResponse, ErrorBody, SearchResult, SignalResponse, StartWorkflowRequest, Violation,
+    WorkflowStateUpdate,
 };
 pub use status::{IdempotencyStrategy, TaskResultStatus, TaskStatus, WorkflowStatus};
+pub use summary::{TaskSummary, WorkflowSummary};
 pub use tag::{Tag, TagKind};
 pub use task::{ExecutionMetadata, Task};
 pub use task_def::{RetryLogic, TaskDef, TaskTimeoutPolicy};

@@ -127,6 +127,15 @@ impl Violation {
     }
 }
 
+/// A page of what was found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SearchResult<T> {
+    /// All matches, not only those of the page.
+    pub total_hits: usize,
+    pub results: Vec<T>,
+}
+
 /// Changes to a run from outside, in one request.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]

@@ -12,6 +12,7 @@ use semel_store::{DocumentKey, Kind};
 
 use crate::failure::Failure;
 use crate::inbox::Class;
+use crate::labels;
 use crate::runtime::Runtime;
 use crate::secrets::Secrets;
 use crate::variables::{Variable, Variables};
@@ -52,7 +53,7 @@ impl Runtime {
         before.map(|body| Ok(Variable::parse(name, &body)?.value)).transpose()
     }
 
-    /// Changes the tags of a secret or an environment value that is stored.
+    /// Changes the tags of something that is stored; of definitions they lie apart.
     pub async fn retag(
         &self,
         key: DocumentKey,
@@ -60,8 +61,11 @@ impl Runtime {
     ) -> Result<(), Failure> {
         let wanted = key.clone();
         let edit = move |_: &World, before: Option<&[u8]>| {
-            let before = before.ok_or_else(|| Failure::Missing(wanted.clone()))?;
             let name = &wanted.name;
+            if matches!(wanted.kind, Kind::WorkflowTags | Kind::TaskTags) {
+                return labels::changed(before, &retag);
+            }
+            let before = before.ok_or_else(|| Failure::Missing(wanted.clone()))?;
             if wanted.kind == Kind::Secret {
                 return Secrets::tag(name, before, &retag).map(Some);
             }

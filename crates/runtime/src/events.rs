@@ -33,6 +33,9 @@ impl Round {
             Ok(changed) => changed,
             Err(outcome) => return self.stopped(work, outcome),
         };
+        if changed {
+            self.writes.logs.extend(work.logs.iter().cloned());
+        }
         if !changed && matches!(work.event, Event::Woke) {
             self.rearm(&execution, head);
         }

@@ -176,6 +176,7 @@ impl Lane {
             Work::Claim(claim) => round.claim(&self.world, claim),
             Work::Renew(renewal) => round.renew(&self.world, renewal),
             Work::Documents(writes) => round.documents(writes),
+            Work::Log(line) => round.log(line),
             Work::Lift(id) => round.lift(&self.world, *id),
             Work::Park(id, reason) => round.park(*id, reason),
             Work::Message(key, _) => round.message(&self.world, *key),
@@ -371,6 +372,7 @@ fn execution_of(work: &Work) -> Option<ExecutionId> {
         | Work::Claim(_)
         | Work::Renew(_)
         | Work::Documents(_)
+        | Work::Log(_)
         | Work::Message(_, Address::Sink(_))
         | Work::Expire(..)
         | Work::Forget(_)

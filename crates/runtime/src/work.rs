@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use semel_engine::{Address, Delivery, Event, MessageKey, Pinned, Queue, RecordKey, Token};
 use semel_model::{ExecutionId, Payload, TaskId, Timestamp};
-use semel_store::{DocumentKey, Place};
+use semel_store::{DocumentKey, LogLine, Place};
 
 use crate::failure::Failure;
 use crate::inbox::Credit;
@@ -55,6 +55,8 @@ pub enum Work {
     Claim(Claim),
     Renew(Renewal),
     Documents(Vec<DocumentWrite>),
+    /// Keeps a line about a task.
+    Log(LogLine),
     /// Lifts an execution that was parked.
     Lift(ExecutionId),
     /// Parks an execution whose event could not be written.
@@ -82,6 +84,8 @@ pub struct EventWork {
     pub event_id: String,
     /// `update-v2`: what to hand out with the answer.
     pub next: Option<Next>,
+    /// What a worker wrote about the task; kept if its report counts.
+    pub logs: Vec<LogLine>,
 }
 
 impl EventWork {
@@ -95,6 +99,7 @@ impl EventWork {
             actor: "semel".to_owned(),
             event_id: String::new(),
             next: None,
+            logs: Vec::new(),
         }
     }
 }

@@ -16,6 +16,7 @@ struct Migration {
 const MIGRATIONS: &[Migration] = &[
     Migration { number: 1, sql: include_str!("../migrations/0001_begin.sql") },
     Migration { number: 2, sql: include_str!("../migrations/0002_messages.sql") },
+    Migration { number: 3, sql: include_str!("../migrations/0003_task_logs.sql") },
 ];
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (

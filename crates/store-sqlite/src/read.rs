@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Row};
 use semel_engine::{Delivery, Head, MessageKey, MessageRow, Queue, Record, RecordKey};
 use semel_model::{Digest, ExecutionId, Timestamp};
-use semel_store::{Clock, DocumentKey, Kind, Loaded, Place, Store, StoreError, Writer};
+use semel_store::{Clock, DocumentKey, Kind, Loaded, LogLine, Place, Store, StoreError, Writer};
 
 use crate::columns::{self, head_columns, select_deliveries};
 use crate::lane::{Core, SqliteWriter};
@@ -24,6 +24,8 @@ const RECORD: &str =
     "SELECT run, live, version, created_at, expires_at FROM records WHERE scope = ?1 AND key = ?2";
 const MESSAGE: &str = "SELECT sender, seq, at, receiver, sink, body FROM messages \
      WHERE sender = ?1 AND seq = ?2 AND at = ?3";
+const LOGS: &str = "SELECT created_at, line FROM task_logs WHERE execution = ?1 AND task = ?2 \
+     ORDER BY noted_at DESC, lane DESC, round DESC, at DESC LIMIT ?3";
 const PINNED: &str = "SELECT body FROM pinned WHERE digest = ?1";
 const DOCUMENT: &str = "SELECT body FROM documents WHERE kind = ?1 AND name = ?2 AND version = ?3";
 const DOCUMENTS: &str =
@@ -104,6 +106,10 @@ impl Store for SqliteStore {
 
     fn waiting(&self) -> Result<BTreeMap<Queue, usize>, StoreError> {
         Ok(crate::lane::waiting(&self.shared))
+    }
+
+    fn logs(&self, place: Place, max: usize) -> Result<Vec<LogLine>, StoreError> {
+        self.shared.readers.with(|connection| logs(connection, place, max))
     }
 
     fn pinned(&self, digest: Digest) -> Result<Option<Vec<u8>>, StoreError> {
@@ -200,6 +206,17 @@ pub(crate) fn message(
     let MessageKey { from, seq, at } = key;
     let name = || format!("message {at} of entry {seq} of execution {from}");
     one(connection, MESSAGE, (from.as_bytes(), seq, at), columns::message, name)
+}
+
+fn logs(connection: &Connection, place: Place, max: usize) -> Result<Vec<LogLine>, StoreError> {
+    let read = |row: &Row<'_>| {
+        Ok(LogLine { place, created_at: Timestamp::from_ms(row.get(0)?), line: row.get(1)? })
+    };
+    let name = || format!("a log line of task {}", place.task);
+    let key = (place.execution.as_bytes(), place.task.as_bytes(), max);
+    let mut lines = all(connection, LOGS, key, read, name)?;
+    lines.reverse();
+    Ok(lines)
 }
 
 pub(crate) fn document(

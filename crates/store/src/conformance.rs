@@ -12,6 +12,7 @@ pub mod documents;
 pub mod due;
 pub mod durable;
 pub mod load;
+pub mod logs;
 pub mod messages;
 pub mod queues;
 pub mod removal;
@@ -74,6 +75,8 @@ macro_rules! conformance {
                 a_message_that_was_heard_is_never_due,
                 after_a_crash_every_message_is_due_at_once,
                 messages_count_among_what_is_due;
+            logs: the_last_lines_of_a_task_are_read_oldest_first,
+                the_lines_of_a_removed_execution_are_gone;
             removal: nothing_is_left_of_a_removed_execution,
                 a_removed_execution_waits_nowhere_and_is_never_due,
                 what_the_same_round_writes_of_a_removed_execution_is_gone_too,

@@ -25,7 +25,7 @@ pub use clock::Clock;
 pub use memory::{CommitFault, MemoryStore, Plant};
 pub use mirror::{Mirror, Rank};
 pub use rows::{
-    DocumentKey, Due, Held, Kind, LimitRow, Loaded, Place, Row, Stamp, Touches, Writes,
+    DocumentKey, Due, Held, Kind, LimitRow, Loaded, LogLine, Place, Row, Stamp, Touches, Writes,
 };
 
 /// Named by what the caller must do, not by what the database said.
@@ -66,6 +66,9 @@ pub trait Store: Send + Sync {
 
     /// Records that have expired by `now`, earliest first, those of the same time by key.
     fn expired_records(&self, now: Timestamp, max: usize) -> Result<Vec<RecordKey>, StoreError>;
+
+    /// The last lines written about a task, oldest first.
+    fn logs(&self, place: Place, max: usize) -> Result<Vec<LogLine>, StoreError>;
 
     /// How many tasks wait in each queue, ready or not.
     fn waiting(&self) -> Result<BTreeMap<Queue, usize>, StoreError>;

@@ -16,7 +16,9 @@ use semel_model::{Digest, ExecutionId, Timestamp};
 use self::tables::Tables;
 use crate::clock::Clock;
 use crate::mirror::Mirror;
-use crate::rows::{DocumentKey, Due, Held, Kind, Loaded, Place, Row, Stamp, Touches, Writes};
+use crate::rows::{
+    DocumentKey, Due, Held, Kind, Loaded, LogLine, Place, Row, Stamp, Touches, Writes,
+};
 use crate::{Store, StoreError, Writer};
 
 #[derive(Clone)]
@@ -165,6 +167,11 @@ impl Store for MemoryStore {
 
     fn waiting(&self) -> Result<BTreeMap<Queue, usize>, StoreError> {
         Ok(self.shared().mirror.waiting())
+    }
+
+    fn logs(&self, place: Place, max: usize) -> Result<Vec<LogLine>, StoreError> {
+        let lines = self.shared().live.logs.get(&place).cloned().unwrap_or_default();
+        Ok(lines[lines.len().saturating_sub(max)..].to_vec())
     }
 
     fn pinned(&self, digest: Digest) -> Result<Option<Vec<u8>>, StoreError> {

@@ -1,0 +1,86 @@
+//! # What describes the API: the document and its snapshot, the page, the schemas
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::house::house;
+use crate::raw::Request;
+use crate::routes::ROUTES;
+
+const SNAPSHOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/door/openapi.json");
+
+fn served() -> Value {
+    let answer = house().send(&Request::get("/api-docs"));
+    assert_eq!(answer.status, 200);
+    answer.json()
+}
+
+/// `GET /api/workflow/{}`: names of variables differ between the document and the samples.
+fn pattern(method: &str, path: &str) -> String {
+    let part = |part: &str| if part.starts_with('{') { "{}".to_owned() } else { part.to_owned() };
+    let path: Vec<_> = path.split('/').map(part).collect();
+    format!("{} {}", method.to_ascii_uppercase(), path.join("/"))
+}
+
+#[test]
+fn every_route_is_in_the_document_and_has_a_sample_request() {
+    let document = served();
+    let paths = document["paths"].as_object().expect("paths");
+    let described: BTreeSet<String> = paths
+        .iter()
+        .flat_map(|(path, methods)| {
+            let methods = methods.as_object().expect("methods").keys();
+            methods.map(|method| pattern(method, path)).collect::<Vec<_>>()
+        })
+        .collect();
+    // Samples name the step of theirs.
+    let sampled: BTreeSet<String> = ROUTES
+        .iter()
+        .map(|route| pattern(route.method, &route.path.replace("/only", "/{reference}")))
+        .collect();
+    let only = |a: &BTreeSet<String>, b: &BTreeSet<String>| -> Vec<String> {
+        a.difference(b).cloned().collect()
+    };
+    assert_eq!(only(&described, &sampled), [""; 0], "routes without a sample in routes.rs");
+    assert_eq!(only(&sampled, &described), [""; 0], "samples of no route");
+}
+
+#[test]
+fn the_document_is_what_was_agreed() {
+    let agreed = std::fs::read_to_string(SNAPSHOT).expect("the snapshot is there");
+    let agreed: Value = serde_json::from_str(&agreed).expect("the snapshot is JSON");
+    let served = served();
+    for part in ["paths", "components", "info"] {
+        let (agreed, served) = (agreed[part].as_object(), served[part].as_object());
+        let (agreed, served) = (agreed.expect("an object"), served.expect("an object"));
+        for (name, what) in served {
+            let before = agreed.get(name);
+            assert_eq!(Some(what), before, "{part} {name} has changed; see `regenerate`");
+        }
+        let gone: Vec<_> = agreed.keys().filter(|name| !served.contains_key(*name)).collect();
+        assert!(gone.is_empty(), "{part}: {gone:?} are gone; see `regenerate`");
+    }
+}
+
+/// `cargo test -p semel-tests --test door -- --ignored regenerate`, then look at the difference.
+#[test]
+#[ignore = "writes the snapshot"]
+fn regenerate_the_document() {
+    let text = serde_json::to_string_pretty(&served()).expect("JSON");
+    std::fs::write(SNAPSHOT, text + "\n").expect("the snapshot can be written");
+}
+
+#[test]
+fn the_page_and_the_schemas_are_served() {
+    let house = house();
+    let page = house.send(&Request::get("/swagger-ui/index.html"));
+    assert_eq!(page.status, 200);
+    assert!(page.header("content-type").is_some_and(|kind| kind.starts_with("text/html")));
+    for (file, title) in [("workflow.json", "WorkflowDef"), ("task.json", "TaskDef")] {
+        let schema = house.send(&Request::get(format!("/schemas/{file}"))).json();
+        assert_eq!(schema["title"], title);
+        assert!(schema["properties"]["name"].is_object(), "{file}");
+    }
+    assert_eq!(house.refuses(&Request::get("/schemas/other.json")).status, 404);
+}
