@@ -9,12 +9,14 @@
 mod claims;
 mod definitions;
 mod descent;
+mod dirty;
 mod documents;
 mod draft;
 mod edits;
 mod events;
 mod failure;
 mod inbox;
+mod indexer;
 mod lane;
 mod messages;
 mod polls;
@@ -24,6 +26,7 @@ mod revivals;
 mod round;
 mod runtime;
 mod sabotage;
+mod searching;
 mod secrets;
 mod starts;
 mod sweep;
@@ -43,6 +46,7 @@ pub use lane::{Lane, LaneDown, Prepared, Stepped};
 pub use reading::Snapshot;
 pub use runtime::{Runtime, Settings};
 pub use sabotage::Sabotage;
+pub use searching::Found;
 pub use secrets::{
     AboutSecret, Confided, KeyRing, Resealed, Secrets, SecretsKey, Unreadable, reseal, unopened,
 };

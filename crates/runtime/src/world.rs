@@ -13,6 +13,7 @@ use semel_model::{ExecutionId, PollData};
 use semel_store::{Loaded, Store, StoreError};
 
 use crate::definitions::Definitions;
+use crate::dirty::Dirty;
 use crate::failure::Failure;
 use crate::polls::Polls;
 use crate::secrets::{KeyRing, Secrets};
@@ -29,6 +30,8 @@ pub struct World {
     pub variables: Variables,
     pub(crate) waiters: Waiters,
     pub(crate) polls: Polls,
+    /// What the index has yet to hear of.
+    pub(crate) dirty: Dirty,
     executions: Cache<ExecutionId, Arc<Execution>, ByTasks>,
     /// How long runs are kept after their end; none: for ever.
     pub(crate) retention_ms: Option<i64>,
@@ -61,6 +64,7 @@ impl World {
             store,
             waiters: Waiters::default(),
             polls: Polls::default(),
+            dirty: Dirty::default(),
             executions: Cache::with_options(
                 executions,
                 ByTasks,

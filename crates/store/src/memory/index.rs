@@ -2,7 +2,7 @@
 //!
 //! Also what other stores' indexes are compared with.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -19,8 +19,8 @@ pub(super) struct MemoryIndex(Mutex<Rows>);
 #[derive(Default)]
 struct Rows {
     runs: BTreeMap<ExecutionId, RunRow>,
-    /// Absent: not written yet.
     words: BTreeMap<ExecutionId, String>,
+    wordless: BTreeSet<ExecutionId>,
     tasks: BTreeMap<Place, TaskRow>,
     places: BTreeMap<TaskId, Place>,
 }
@@ -45,16 +45,17 @@ impl Rows {
         self.empty(id);
         self.runs.remove(&id);
         self.words.remove(&id);
+        self.wordless.remove(&id);
     }
 
     fn put(&mut self, batch: &Batch) {
         batch.removed.iter().for_each(|id| self.remove(*id));
         batch.emptied.iter().for_each(|id| self.empty(*id));
         for row in &batch.runs {
-            if row.has_new_words {
-                self.words.remove(&row.id);
+            let before = self.runs.insert(row.id, row.clone());
+            if row.has_new_words || before.is_none() {
+                self.wordless.insert(row.id);
             }
-            self.runs.insert(row.id, row.clone());
         }
         for row in &batch.tasks {
             self.tasks.insert(row.place, row.clone());
@@ -65,8 +66,10 @@ impl Rows {
                 row.hand_over(*to);
             }
         }
-        let known = batch.words.iter().filter(|(id, _)| self.runs.contains_key(id));
-        self.words.extend(known.cloned());
+        for (id, words) in batch.words.iter().filter(|(id, _)| self.runs.contains_key(id)) {
+            self.words.insert(*id, words.clone());
+            self.wordless.remove(id);
+        }
     }
 }
 
@@ -114,8 +117,7 @@ impl Index for MemoryIndex {
 
     fn wordless(&self, max: usize) -> Result<Vec<ExecutionId>, StoreError> {
         let rows = self.rows();
-        let wordless = rows.runs.keys().filter(|id| !rows.words.contains_key(id));
-        Ok(wordless.take(max).copied().collect())
+        Ok(rows.wordless.iter().take(max).copied().collect())
     }
 
     fn reset(&self) -> Result<(), StoreError> {
