@@ -49,7 +49,10 @@ fn a_run_that_is_blocked_is_told_of_at_once() {
     };
     let inner = asked("BLOCKING_WORKFLOW");
     assert_ne!(inner["workflowId"], inner["targetWorkflowId"]);
-    assert_eq!((&inner["requestId"], &inner["tasks"][0]["taskType"]), (&json!("r7"), &json!("WAIT")));
+    assert_eq!(
+        (&inner["requestId"], &inner["tasks"][0]["taskType"]),
+        (&json!("r7"), &json!("WAIT"))
+    );
     let task = asked("BLOCKING_TASK");
     assert_eq!((&task["taskType"], &task["status"]), (&json!("WAIT"), &json!("IN_PROGRESS")));
     assert_eq!((&task["input"], &task["inputData"]), (&json!({}), &json!({})));

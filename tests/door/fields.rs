@@ -112,14 +112,20 @@ fn survives(shape: Shape) {
                 continue;
             }
             let started = match shape {
-                Shape::Start => Some(answer.text()),
-                Shape::Input if route.path.starts_with("/api/workflow") => Some(answer.text()),
+                Shape::Start | Shape::Input if route.path.starts_with("/api/workflow") => {
+                    answer.header("x-workflow-id").map(str::to_owned)
+                }
                 Shape::Definition | Shape::Definitions | Shape::TaskDef | Shape::TaskDefs => {
                     Some(house.start(&name))
                 }
-                Shape::Input
+                Shape::Start
+                | Shape::Input
                 | Shape::Report
                 | Shape::Tags
+                | Shape::Tag
+                | Shape::Rehearsal
+                | Shape::State
+                | Shape::Batch
                 | Shape::Data
                 | Shape::Rerun
                 | Shape::Skip

@@ -37,8 +37,10 @@ fn start(body: &Value) -> String {
 fn a_run_is_found_as_soon_as_its_start_is_answered() {
     let house = house();
     house.define("s_fresh");
-    let id = start(&json!({"name": "s_fresh", "correlationId": "s c1", "input": {"given": "needle in hay"},
-        "idempotencyKey": "s-key", "priority": 7}));
+    let id = start(
+        &json!({"name": "s_fresh", "correlationId": "s c1", "input": {"given": "needle in hay"},
+        "idempotencyKey": "s-key", "priority": 7}),
+    );
     for query in [
         "workflowType IN (s_fresh)",
         "workflowType IN (other,s_fresh) AND status IN (RUNNING)",
@@ -80,7 +82,8 @@ fn tasks_are_found_in_the_state_they_are_in() {
     assert_eq!((state("IN_PROGRESS"), state("COMPLETED")), (json!(0), json!(1)));
     let rows = found("tasks/search", &format!("workflowId={id}"), "");
     assert_eq!(rows["results"][0]["output"], r#"{"n":1}"#);
-    let full = found("tasks/search-v2", &format!("taskId={}", task["taskId"].as_str().unwrap()), "");
+    let full =
+        found("tasks/search-v2", &format!("taskId={}", task["taskId"].as_str().unwrap()), "");
     assert_eq!(full["results"][0]["referenceTaskName"], "only");
     let runs = found("workflow/search-by-tasks", "taskDefName=s_tasks", "");
     assert_eq!(ids(&runs), [id.as_str()]);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use axum::extract::State;
 use schemars::JsonSchema;
 use semel_model::Workflow;
-use semel_store::{WorkflowField, WorkflowSearch};
+use semel_store::search::{WorkflowField, WorkflowSearch};
 use serde::Deserialize;
 
 use crate::answer::{Answered, json};
@@ -62,14 +62,14 @@ async fn running(State(app): State<App>, Path(name): Path<String>, params: Param
         _ => format!("status = RUNNING AND version = {version}"),
     };
     let search = WorkflowSearch::parse(&query, "*", "startTime:ASC")
-        .and_then(|search| search.and(WorkflowField::WorkflowType, [name.as_str()]))
+        .and_then(|search| search.and(WorkflowField::Name, [name.as_str()]))
         .map_err(refused)?;
     let mut ids = Vec::new();
     loop {
         let page = search.clone().page(ids.len(), FOUND_MAX);
         let found = app.runtime.search_workflows(page).await?;
-        let is_last = found.page.len() < FOUND_MAX;
-        ids.extend(found.page.into_iter().map(|id| id.to_string()));
+        let is_last = found.ids.len() < FOUND_MAX;
+        ids.extend(found.ids.into_iter().map(|id| id.to_string()));
         if is_last {
             return Ok(json(&ids));
         }
@@ -99,13 +99,11 @@ async fn correlated(
 ) -> Result<Vec<Workflow>, ApiError> {
     let query = if wanted.closed_too { "" } else { "status = RUNNING" };
     let search = WorkflowSearch::parse(query, "*", "startTime:ASC")
-        .and_then(|search| search.and(WorkflowField::CorrelationId, [correlation]))
-        .and_then(|search| {
-            search.and(WorkflowField::WorkflowType, names.iter().map(String::as_str))
-        })
+        .and_then(|search| search.and(WorkflowField::Correlation, [correlation]))
+        .and_then(|search| search.and(WorkflowField::Name, names.iter().map(String::as_str)))
         .map_err(refused)?;
     let found = app.runtime.search_workflows(search.page(0, FOUND_MAX)).await?;
-    let runs = read_all(app, found.page).await?;
+    let runs = read_all(app, found.ids).await?;
     Ok(runs.iter().map(|run| view::workflow(run, wanted.with_tasks)).collect())
 }
 

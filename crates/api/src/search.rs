@@ -6,7 +6,8 @@ use axum::extract::State;
 use axum::response::Response;
 use semel_model::{ExecutionId, SearchResult, Task, TaskSummary, Workflow, WorkflowSummary};
 use semel_runtime::{Snapshot, World};
-use semel_store::{Place, SearchError, TaskField, TaskSearch, WorkflowField, WorkflowSearch};
+use semel_store::Place;
+use semel_store::search::{SearchError, TaskSearch, WorkflowField, WorkflowSearch};
 use serde::Serialize;
 
 use crate::answer::{Answered, json, with_header};
@@ -102,7 +103,7 @@ fn workflow_search(params: &Params) -> Result<WorkflowSearch, ApiError> {
         search = search.and(WorkflowField::Classifier, classifiers).map_err(refused)?;
     }
     if params.flag("topLevelOnly", false)? {
-        search = search.and(WorkflowField::ParentWorkflowId, [""]).map_err(refused)?;
+        search = search.and(WorkflowField::Parent, [""]).map_err(refused)?;
     }
     Ok(search)
 }
@@ -133,9 +134,9 @@ fn page<T: Serialize>(total_hits: usize, results: Vec<T>, is_complete: bool) -> 
 
 async fn found(app: &App, params: &Params) -> Result<(usize, Vec<Workflow>, bool), ApiError> {
     let found = app.runtime.search_workflows(workflow_search(params)?).await?;
-    let runs = read_all(app, found.page).await?;
+    let runs = read_all(app, found.ids).await?;
     let runs = runs.iter().map(|run| view::workflow(run, false)).collect();
-    Ok((found.total, runs, found.is_complete))
+    Ok((found.total_hits, runs, found.is_complete))
 }
 
 /// `GET /api/workflow/search`.
@@ -157,14 +158,14 @@ async fn found_by_tasks(
 ) -> Result<(usize, Vec<Workflow>, bool), ApiError> {
     let found = app.runtime.search_tasks(task_search(params)?).await?;
     let mut ids: Vec<ExecutionId> = Vec::new();
-    for Place { execution, .. } in found.page {
+    for Place { execution, .. } in found.ids {
         if !ids.contains(&execution) {
             ids.push(execution);
         }
     }
     let runs = read_all(app, ids).await?;
     let runs = runs.iter().map(|run| view::workflow(run, false)).collect();
-    Ok((found.total, runs, found.is_complete))
+    Ok((found.total_hits, runs, found.is_complete))
 }
 
 /// `GET /api/workflow/search-by-tasks`.
@@ -181,7 +182,7 @@ async fn full_workflows_by_tasks(State(app): State<App>, params: Params) -> Answ
 
 async fn found_tasks(app: &App, params: &Params) -> Result<(usize, Vec<Task>, bool), ApiError> {
     let found = app.runtime.search_tasks(task_search(params)?).await?;
-    let places = found.page;
+    let places = found.ids;
     let read = move |world: &World| {
         let mut tasks = Vec::new();
         let mut last: Option<Snapshot> = None;
@@ -194,7 +195,7 @@ async fn found_tasks(app: &App, params: &Params) -> Result<(usize, Vec<Task>, bo
         }
         Ok(tasks)
     };
-    Ok((found.total, app.runtime.blocking(read).await?, found.is_complete))
+    Ok((found.total_hits, app.runtime.blocking(read).await?, found.is_complete))
 }
 
 /// `GET /api/tasks/search`.

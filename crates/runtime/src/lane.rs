@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use semel_engine::{Address, Event, Queue};
 use semel_model::{ExecutionId, Timestamp};
-use semel_store::{Stamp, StoreError, Touches, Writer};
+use semel_store::{Place, Stamp, StoreError, Touches, Writer};
 
+use crate::dirty::{self, Overlay};
 use crate::failure::Failure;
 use crate::inbox::Inbox;
 use crate::round::{Outcome, Round, Want};
@@ -49,6 +50,8 @@ pub struct Prepared {
     replies: Vec<(Item, Result<Answer, Failure>)>,
     parked: Vec<(Item, u64)>,
     prefetch: Vec<(Item, ExecutionId)>,
+    /// What it writes of deliveries, for the index.
+    overlays: Vec<(Place, Overlay)>,
 }
 
 impl Prepared {
@@ -127,7 +130,8 @@ impl Lane {
             }
         };
         let round = Round::new(held, self.stamp.fence, self.sabotage);
-        let mut prepared = Prepared { round, replies: vec![], parked: vec![], prefetch: vec![] };
+        let mut prepared =
+            Prepared { round, replies: vec![], parked: vec![], prefetch: vec![], overlays: vec![] };
         let mut behind = std::collections::BTreeSet::new();
         for (item, seen) in items.into_iter().zip(seen) {
             let execution = execution_of(&item.work);
@@ -223,6 +227,9 @@ impl Lane {
         self.stamp.fence = prepared.round.fence;
         let mut writes = std::mem::take(&mut prepared.round.writes);
         prepared.round.removed.clone_from(&writes.removed);
+        if self.world.dirty.is_watched() {
+            prepared.overlays = dirty::overlays(&writes);
+        }
         writes.stamp = self.stamp;
         match self.writer.commit(writes) {
             Ok(()) => {}
@@ -299,9 +306,11 @@ impl Lane {
 
     /// Everything here follows from a commit that has happened.
     fn after(&mut self, prepared: Prepared) -> Stepped {
-        let Prepared { mut round, replies, parked, prefetch } = prepared;
+        let Prepared { mut round, replies, parked, prefetch, overlays } = prepared;
         let removed = std::mem::take(&mut round.removed);
+        let touched = std::mem::take(&mut round.touched);
         let items = replies.len() + parked.len() + prefetch.len();
+        self.world.dirty.mark(&round.executions, touched, overlays, &removed);
         for id in removed {
             self.world.forget(id);
             self.world.watchers.changed(id);

@@ -13,6 +13,7 @@ use semel_model::{ExecutionId, PollData};
 use semel_store::{Loaded, Store, StoreError};
 
 use crate::definitions::Definitions;
+use crate::dirty::Dirty;
 use crate::failure::Failure;
 use crate::polls::Polls;
 use crate::secrets::{KeyRing, Secrets};
@@ -31,6 +32,8 @@ pub struct World {
     pub(crate) waiters: Waiters,
     pub(crate) polls: Polls,
     pub(crate) watchers: Watchers,
+    /// What the index has yet to hear of.
+    pub(crate) dirty: Dirty,
     executions: Cache<ExecutionId, Arc<Execution>, ByTasks>,
     /// How long runs are kept after their end; none: for ever.
     pub(crate) retention_ms: Option<i64>,
@@ -64,6 +67,7 @@ impl World {
             waiters: Waiters::default(),
             polls: Polls::default(),
             watchers: Watchers::default(),
+            dirty: Dirty::default(),
             executions: Cache::with_options(
                 executions,
                 ByTasks,

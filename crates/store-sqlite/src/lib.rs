@@ -10,6 +10,7 @@ mod checkpoint;
 mod columns;
 mod fault;
 mod hold;
+mod index;
 mod lane;
 mod migrate;
 mod open;

@@ -8,9 +8,12 @@ use std::sync::{Arc, Mutex};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Row};
 use semel_engine::{Delivery, Head, MessageKey, MessageRow, Queue, Record, RecordKey};
 use semel_model::{Digest, ExecutionId, Timestamp};
-use semel_store::{Clock, DocumentKey, Kind, Loaded, LogLine, Place, Store, StoreError, Writer};
+use semel_store::{
+    Clock, DocumentKey, Index, Kind, Loaded, LogLine, Place, Store, StoreError, Writer,
+};
 
 use crate::columns::{self, head_columns, select_deliveries};
+use crate::index::SqliteIndex;
 use crate::lane::{Core, SqliteWriter};
 use crate::open::{self, OpenError};
 use crate::readers::{Readers, at_once};
@@ -43,6 +46,7 @@ pub(crate) struct Shared {
     _checkpointer: checkpoint::Checkpointer,
     readers: Readers,
     pub(crate) core: Mutex<Core>,
+    index: SqliteIndex,
     pub(crate) documents_generation: AtomicU64,
     pub(crate) clock: Arc<Clock>,
     _lock: std::fs::File,
@@ -57,6 +61,7 @@ impl SqliteStore {
             _checkpointer: opened.checkpointer,
             readers: opened.readers,
             core: Mutex::new(Core::new(opened.connection, opened.mirror)),
+            index: opened.index,
             documents_generation: AtomicU64::new(opened.documents_generation),
             clock,
             _lock: opened.lock,
@@ -117,6 +122,23 @@ impl Store for SqliteStore {
             let name = || format!("pinned definition {digest}");
             one(connection, PINNED, [digest.as_bytes()], |row| row.get(0), name)
         })
+    }
+
+    fn index(&self) -> &dyn Index {
+        &self.shared.index
+    }
+
+    fn ends_of_journals(
+        &self,
+        after: Option<ExecutionId>,
+        max: usize,
+    ) -> Result<Vec<(ExecutionId, u64)>, StoreError> {
+        const ENDS: &str = "SELECT id, seq FROM executions WHERE id > ?1 ORDER BY id LIMIT ?2";
+        let after = after.as_ref().map_or(&[][..], |id| id.as_bytes());
+        let max = i64::try_from(max).unwrap_or(i64::MAX);
+        let read = |row: &Row<'_>| Ok((ExecutionId::from_bytes(row.get(0)?), row.get(1)?));
+        let name = || "a head".to_owned();
+        self.shared.readers.with(|connection| all(connection, ENDS, (after, max), read, name))
     }
 
     fn document(&self, key: &DocumentKey) -> Result<Option<Vec<u8>>, StoreError> {

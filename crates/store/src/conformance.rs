@@ -18,6 +18,7 @@ pub mod queues;
 pub mod removal;
 pub mod rows;
 pub mod samples;
+pub mod search;
 pub mod sweep;
 
 pub use desk::{Desk, Fixture};
@@ -86,6 +87,21 @@ macro_rules! conformance {
                 what_has_not_ended_is_not_found,
                 expired_records_are_found_earliest_first,
                 a_record_that_no_longer_expires_is_not_found;
+            search: a_run_is_found_by_each_of_its_fields,
+                a_task_is_found_by_each_of_its_fields,
+                clauses_hold_together,
+                times_are_found_between_bounds,
+                results_come_in_order_page_by_page,
+                several_values_give_one_order,
+                a_row_is_replaced_by_its_next,
+                nothing_of_a_removed_run_is_found,
+                an_emptied_run_keeps_what_its_batch_brings,
+                a_hand_over_changes_only_tasks_that_are_there,
+                free_text_is_found_whatever_its_case,
+                runs_without_words_are_known,
+                what_is_indexed_is_walked_by_id,
+                ends_of_journals_are_walked_by_id,
+                an_index_that_was_reset_is_empty_and_usable;
             durable: what_is_committed_is_there_after_a_crash,
                 what_is_only_held_is_not_there,
                 what_is_not_committed_is_not_read,

@@ -11,9 +11,11 @@
 mod clock;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
+mod index;
 mod memory;
 mod mirror;
 mod rows;
+pub mod search;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,6 +24,10 @@ use semel_engine::{Delivery, Head, Queue, Record, RecordKey};
 use semel_model::{Digest, ExecutionId, Timestamp};
 
 pub use clock::Clock;
+pub use index::{
+    Batch, HandedOver, Index, Indexed, RunRow, TASK_WORDS_BYTES_MAX, TaskRow, WORDS_BYTES_MAX,
+    within,
+};
 pub use memory::{CommitFault, MemoryStore, Plant};
 pub use mirror::{Mirror, Rank};
 pub use rows::{
@@ -77,6 +83,16 @@ pub trait Store: Send + Sync {
     fn pinned(&self, digest: Digest) -> Result<Option<Vec<u8>>, StoreError>;
 
     fn document(&self, key: &DocumentKey) -> Result<Option<Vec<u8>>, StoreError>;
+
+    /// What there is to be searched by; never needed to know what is so.
+    fn index(&self) -> &dyn Index;
+
+    /// Executions after that id and where their journals end, by id.
+    fn ends_of_journals(
+        &self,
+        after: Option<ExecutionId>,
+        max: usize,
+    ) -> Result<Vec<(ExecutionId, u64)>, StoreError>;
 
     /// All documents of a kind, or those of one name, by name and version.
     fn documents(

@@ -5,16 +5,20 @@
 //! what another holds, as on PostgreSQL.
 
 mod hold;
+mod index;
 mod tables;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use semel_engine::{Delivery, Head, Queue, Record, RecordKey};
 use semel_model::{Digest, ExecutionId, Timestamp};
 
+use self::index::MemoryIndex;
 use self::tables::Tables;
 use crate::clock::Clock;
+use crate::index::Index;
 use crate::mirror::Mirror;
 use crate::rows::{
     DocumentKey, Due, Held, Kind, Loaded, LogLine, Place, Row, Stamp, Touches, Writes,
@@ -24,6 +28,7 @@ use crate::{Store, StoreError, Writer};
 #[derive(Clone)]
 pub struct MemoryStore {
     shared: Arc<Mutex<Shared>>,
+    index: Arc<MemoryIndex>,
     clock: Arc<Clock>,
 }
 
@@ -75,7 +80,7 @@ impl MemoryStore {
             next_fault: None,
             plants: BTreeSet::new(),
         };
-        Self { shared: Arc::new(Mutex::new(shared)), clock }
+        Self { shared: Arc::new(Mutex::new(shared)), index: Arc::default(), clock }
     }
 
     pub fn plant(&self, bug: Plant) {
@@ -176,6 +181,21 @@ impl Store for MemoryStore {
 
     fn pinned(&self, digest: Digest) -> Result<Option<Vec<u8>>, StoreError> {
         Ok(self.shared().live.pinned.get(&digest).cloned())
+    }
+
+    fn index(&self) -> &dyn Index {
+        &*self.index
+    }
+
+    fn ends_of_journals(
+        &self,
+        after: Option<ExecutionId>,
+        max: usize,
+    ) -> Result<Vec<(ExecutionId, u64)>, StoreError> {
+        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let shared = self.shared();
+        let heads = shared.live.heads.range((from, Bound::Unbounded)).take(max);
+        Ok(heads.map(|(id, head)| (*id, head.link.seq)).collect())
     }
 
     fn document(&self, key: &DocumentKey) -> Result<Option<Vec<u8>>, StoreError> {

@@ -1,0 +1,158 @@
+//! # Plans: which index answers a search
+//!
+//! Named here and not left to guesses: there are no statistics in a file that is written all the
+//! time, and a wrong guess over a million rows is a second. A search by several types or statuses
+//! is several searches whose pages are merged, because only one value's rows come in order.
+
+use semel_store::search::{
+    Clause, IdPattern, Pattern, Search, TaskField, Test, Type, WorkflowField,
+};
+
+use super::clauses::{Sql, Table, is_never_empty, on, one};
+
+/// More values than this are looked for together, and sorted.
+const ARMS_MAX: usize = 16;
+
+/// One search of one index. No row is found by two arms of a search.
+#[derive(Debug, PartialEq)]
+pub(super) struct Arm {
+    pub(super) index: Option<&'static str>,
+    pub(super) clauses: Sql,
+}
+
+pub(super) trait Planned: Table {
+    /// Fields that an index leads to, those that leave the fewest rows first.
+    const LEADING: &'static [Self];
+
+    /// How rows are found by this clause: each way by an index, and no row by two ways.
+    fn ways(clause: &Clause<Self>) -> Vec<(Sql, &'static str)>;
+}
+
+impl Planned for WorkflowField {
+    const LEADING: &'static [Self] = &[
+        Self::WorkflowId,
+        Self::IdempotencyKey,
+        Self::Correlation,
+        Self::Parent,
+        Self::Name,
+        Self::Status,
+        Self::Start,
+        Self::Update,
+        Self::End,
+    ];
+
+    fn ways(clause: &Clause<Self>) -> Vec<(Sql, &'static str)> {
+        let index = match clause.field {
+            Self::WorkflowId => "runs_by_id",
+            Self::IdempotencyKey => "runs_by_key",
+            Self::Correlation => "runs_by_correlation",
+            Self::Parent => "runs_by_parent",
+            Self::Name => "runs_by_name",
+            Self::Status => "runs_by_status",
+            Self::Start => "runs_by_start",
+            Self::Update => "runs_by_update",
+            Self::End => return vec![(later(clause), "runs_by_update")],
+            Self::Version | Self::Priority | Self::Classifier => return Vec::new(),
+        };
+        vec![(one(clause), index)]
+    }
+}
+
+impl Planned for TaskField {
+    const LEADING: &'static [Self] = &[
+        Self::TaskId,
+        Self::WorkflowId,
+        Self::DefinitionName,
+        Self::TaskType,
+        Self::Status,
+        Self::Start,
+        Self::Update,
+        Self::End,
+        Self::Scheduled,
+    ];
+
+    fn ways(clause: &Clause<Self>) -> Vec<(Sql, &'static str)> {
+        let index = match clause.field {
+            Self::TaskId => "tasks_by_id",
+            Self::WorkflowId => "tasks_by_execution",
+            // Most tasks are defined under their type; only the others have a name to index.
+            Self::DefinitionName => {
+                let by_type = on("task_type", &clause.test).and("other_name IS NULL");
+                let by_name = on("other_name", &clause.test).and("other_name IS NOT NULL");
+                return vec![(by_type, "tasks_by_type"), (by_name, "tasks_by_definition")];
+            }
+            Self::TaskType => "tasks_by_type",
+            Self::Status => "tasks_by_status",
+            Self::Start => "tasks_by_start",
+            Self::Update => "tasks_by_update",
+            Self::End | Self::Scheduled => return vec![(later(clause), "tasks_by_update")],
+            Self::WorkflowName | Self::Reference => return Vec::new(),
+        };
+        vec![(one(clause), index)]
+    }
+}
+
+/// No time of a row is after its update, so what is after a bound was updated after it.
+fn later<F: Table>(clause: &Clause<F>) -> Sql {
+    let updated = on("updated_at", &clause.test);
+    let both = Sql::default().joining(one(clause));
+    both.joining(updated)
+}
+
+pub(super) fn arms<F: Planned>(search: &Search<F>) -> Vec<Arm> {
+    let clauses = &search.clauses;
+    let by_words = search.free_text.is_some() && F::HAS_WORD_INDEX;
+    let leading = |field: &F| clauses.iter().position(|it| it.field == *field && leads(it));
+    let Some(at) = F::LEADING.iter().filter(|_| !by_words).find_map(leading) else {
+        let clauses = clauses.iter().map(one).fold(Sql::default(), Sql::joining);
+        return vec![Arm { index: None, clauses }];
+    };
+    let rest: Vec<_> = clauses.iter().enumerate().filter(|(other, _)| *other != at).collect();
+    let rest = rest.into_iter().map(|(_, clause)| one(clause)).fold(Sql::default(), Sql::joining);
+    let field = clauses[at].field;
+    let alternatives = one_by_one(&clauses[at].test).into_iter();
+    let ways = alternatives.flat_map(|test| F::ways(&Clause { field, test }));
+    let arm =
+        |(way, index): (Sql, _)| Arm { index: Some(index), clauses: way.joining(rest.clone()) };
+    ways.map(arm).collect()
+}
+
+/// Whether an index leads to the rows that pass.
+fn leads<F: Planned>(clause: &Clause<F>) -> bool {
+    let is_bounded = match &clause.test {
+        Test::Text(patterns) => {
+            let is_exact = |pattern: &Pattern| matches!(pattern, Pattern::Exact(_));
+            patterns.iter().all(is_exact) || patterns.len() == 1 && is_never_empty(&clause.test)
+        }
+        Test::Id(patterns) => {
+            let is_exact = |pattern: &IdPattern| matches!(pattern, IdPattern::Exact(_));
+            patterns.iter().all(is_exact)
+                || matches!(&**patterns, [IdPattern::Between(..) | IdPattern::Absent])
+        }
+        Test::Number(_) => clause.field == F::START,
+        Test::Above(_) => clause.field.kind() == Type::Time,
+        Test::Below(_) => clause.field == F::START,
+    };
+    is_bounded && (clause.field.only().is_none() || is_never_empty(&clause.test))
+}
+
+/// Each value by itself, once, while they are few.
+fn one_by_one(test: &Test) -> Vec<Test> {
+    fn each<T: Clone + PartialEq>(values: &[T], test: impl Fn(Vec<T>) -> Test) -> Vec<Test> {
+        let mut once: Vec<T> = Vec::new();
+        for value in values {
+            if !once.contains(value) {
+                once.push(value.clone());
+            }
+        }
+        match once.len() {
+            0..=ARMS_MAX => once.into_iter().map(|value| test(vec![value])).collect(),
+            _ => vec![test(once)],
+        }
+    }
+    match test {
+        Test::Text(patterns) => each(patterns, Test::Text),
+        Test::Id(patterns) => each(patterns, Test::Id),
+        Test::Number(_) | Test::Above(_) | Test::Below(_) => vec![test.clone()],
+    }
+}
