@@ -59,6 +59,7 @@ pub(crate) const ROUTES: &[Route] = &[
     route("GET", "/api/metadata/workflow/names-and-versions", Shape::Nothing),
     route("GET", "/api/metadata/workflow/latest-versions", Shape::Nothing),
     route("GET", "/api/metadata/workflow/{name}/versions", Shape::Nothing),
+    route("GET", "/api/metadata/workflow/{name}/rate-limit", Shape::Nothing),
     route("GET", "/api/metadata/tags", Shape::Nothing),
     route("GET", "/api/metadata/workflow/{name}/tags", Shape::Nothing),
     route("POST", "/api/metadata/workflow/{name}/tags", Shape::Tag),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use axum::extract::State;
-use semel_model::{WorkflowDef, WorkflowDefSummary};
+use semel_model::{RateLimitConfig, WorkflowDef, WorkflowDefSummary};
 
 use crate::answer::{Answered, json};
 use crate::app::App;
@@ -23,6 +23,9 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/api/metadata/workflow/latest-versions", READ, latest_versions)
             .about("The latest version of each workflow")
             .gives::<Vec<WorkflowDef>>(),
+        get("/api/metadata/workflow/{name}/rate-limit", READ, rate_limit)
+            .about("The rate limit of the latest version; none is 404")
+            .gives::<RateLimitConfig>(),
         get("/api/metadata/workflow/{name}/versions", READ, versions)
             .about("The versions of a workflow")
             .gives::<Vec<WorkflowDefSummary>>(),
@@ -65,4 +68,12 @@ async fn latest_versions(State(app): State<App>) -> Answered {
 async fn versions(State(app): State<App>, Path(name): Path<String>) -> Answered {
     let found = all(&app, Some(name)).await?;
     Ok(json(&found.iter().map(WorkflowDef::summary).collect::<Vec<_>>()))
+}
+
+/// `GET /api/metadata/workflow/{name}/rate-limit`.
+async fn rate_limit(State(app): State<App>, Path(name): Path<String>) -> Answered {
+    let found = app.runtime.world().definitions.workflow(&name, None)?;
+    let limit = found.and_then(|found| found.rate_limit_config.clone());
+    let none = || ApiError::NotFound(format!("workflow {name} has no rate limit"));
+    Ok(json(&limit.ok_or_else(none)?))
 }

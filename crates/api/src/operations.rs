@@ -146,9 +146,8 @@ async fn retry(
         return Ok(nothing());
     }
     let found = app.runtime.blocking(move |world| world.first_failure(execution)).await?;
-    if let Some(found) = found {
-        operate(&app, &found.to_string(), &caller, Event::Retried).await?;
-    }
+    let found = found.unwrap_or(execution); // Which will say why there is nothing to retry.
+    operate(&app, &found.to_string(), &caller, Event::Retried).await?;
     Ok(nothing())
 }
 
