@@ -6,6 +6,7 @@
 //! **May use:** `store`, `engine`. **May not:** decide; that is the engine's. Wire shapes stop at
 //! the door.
 
+mod applications;
 mod claims;
 mod definitions;
 mod descent;
@@ -17,6 +18,7 @@ mod failure;
 mod inbox;
 mod lane;
 mod messages;
+mod offline;
 mod polls;
 mod reading;
 mod removals;
@@ -36,6 +38,10 @@ mod waiters;
 mod work;
 mod world;
 
+pub use applications::{
+    AccessKey, Application, Applications, Holder, KnownKeys, NewKey, Role, add_admin_key,
+    first_admin_key,
+};
 pub use definitions::Definitions;
 pub use failure::Failure;
 pub use inbox::{Class, Inbox};
