@@ -3,8 +3,6 @@
 //! Made from the endpoint's own line, so no route is without one. It answers before anything of the
 //! request's body is read. What matches no endpoint has a guard too: a stranger learns nothing there.
 
-use std::sync::Arc;
-
 use axum::extract::{Request, State};
 use axum::http::HeaderMap;
 use axum::middleware::Next;
@@ -30,7 +28,7 @@ pub(crate) async fn guard(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let Some(auth) = app.auth.as_ref().map(Arc::clone) else { return next.run(request).await };
+    let Some(auth) = &app.auth else { return next.run(request).await };
     let mut line = Line::of(&request, path);
     if matches!(access, Access::Anyone) {
         return line.ended(next.run(request).await);
