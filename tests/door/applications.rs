@@ -223,6 +223,7 @@ fn every_mutation_is_one_line_of_the_audit() {
     let right = json!({"keyId": reader.key, "keySecret": reader.secret});
     closed.house.send(&tagged(Request::post("/api/token", &right), "audit-6"));
     let log = closed.house.log();
+    let audit = || log.lines().filter(|line| line.contains("audit: asked"));
     let admin = format!("admin:{}", closed.admin.key);
     let gone = "/api/metadata/workflow/{name}/{version}";
     for (id, principal, method, path, status) in [
@@ -232,10 +233,9 @@ fn every_mutation_is_one_line_of_the_audit() {
         ("audit-5", "anonymous", "POST", "/api/token", 401),
         ("audit-6", &name, "POST", "/api/token", 200),
     ] {
-        let lines: Vec<&str> = log.lines().filter(|line| line.contains(id)).collect();
+        let lines: Vec<&str> = audit().filter(|line| line.contains(id)).collect();
         let [line] = lines[..] else { panic!("{id}: {lines:?}") };
         for part in [
-            "audit: asked".to_owned(),
             format!("principal=\"{principal}\""),
             format!("method={method}"),
             format!("path=\"{path}\""),
@@ -244,7 +244,7 @@ fn every_mutation_is_one_line_of_the_audit() {
             assert!(line.contains(&part), "{part} is not in {line}");
         }
     }
-    assert!(!log.contains("audit-4"), "a look changes nothing");
+    assert!(!audit().any(|line| line.contains("audit-4")), "a look changes nothing");
     for secret in [&reader.secret, &reader.token, &closed.admin.secret, &closed.admin.token] {
         assert!(!log.contains(secret.as_str()), "{log}");
     }
