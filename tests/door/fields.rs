@@ -131,6 +131,7 @@ fn survives(shape: Shape) {
                 | Shape::Skip
                 | Shape::Upgrade
                 | Shape::Ids
+                | Shape::Application
                 | Shape::Nothing => None,
             };
             if let Some(id) = started {
@@ -180,4 +181,9 @@ fn what_operators_bring_may_be_anything() {
 #[test]
 fn every_field_of_a_tag_may_be_anything() {
     survives(Shape::Tags);
+}
+
+#[test]
+fn every_field_of_an_application_may_be_anything() {
+    survives(Shape::Application);
 }

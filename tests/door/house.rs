@@ -44,6 +44,15 @@ impl House {
         self.server.address()
     }
 
+    /// What the server wrote to stdout.
+    pub(crate) fn said(&self) -> String {
+        self.server.said()
+    }
+
+    pub(crate) fn log(&self) -> String {
+        self.server.log()
+    }
+
     pub(crate) fn send(&self, request: &Request) -> Answer {
         self.send_bytes(&request.bytes())
     }

@@ -4,6 +4,9 @@
 //! documented success or a 4xx that says what is wrong; never a 5xx, never a dropped connection.
 //! **May not:** use a client that is kinder than the wire.
 
+mod access;
+mod applications;
+mod auth;
 mod bulk;
 mod checklist;
 mod definition_tags;
@@ -12,6 +15,7 @@ mod documents;
 mod environment;
 mod execute;
 mod fields;
+mod first_key;
 mod fuzz;
 mod hostile;
 mod house;

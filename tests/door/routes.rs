@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use crate::house::House;
-use crate::raw::Request;
+use crate::raw::{Answer, Request};
 
 /// What a route reads from the body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +31,7 @@ pub(crate) enum Shape {
     Upgrade,
     /// Ids of executions.
     Ids,
+    Application,
 }
 
 pub(crate) struct Route {
@@ -162,14 +163,34 @@ pub(crate) const ROUTES: &[Route] = &[
     route("GET", "/api/secrets/{key}/tags", Shape::Nothing),
     route("PUT", "/api/secrets/{key}/tags", Shape::Tags),
     route("DELETE", "/api/secrets/{key}/tags", Shape::Tags),
+    // Says 404 without a look at its body: authentication is off here.
+    route("POST", "/api/token", Shape::Nothing),
+    route("GET", "/api/token/userInfo", Shape::Nothing),
+    route("GET", "/api/applications", Shape::Nothing),
+    route("POST", "/api/applications", Shape::Application),
+    route("GET", "/api/applications/key/{accessKey}", Shape::Nothing),
+    route("GET", "/api/applications/{application}", Shape::Nothing),
+    route("PUT", "/api/applications/{application}", Shape::Application),
+    route("DELETE", "/api/applications/{application}", Shape::Nothing),
+    route("POST", "/api/applications/{application}/roles/{role}", Shape::Nothing),
+    route("DELETE", "/api/applications/{application}/roles/{role}", Shape::Nothing),
+    route("GET", "/api/applications/{application}/accessKeys", Shape::Nothing),
+    route("POST", "/api/applications/{application}/accessKeys", Shape::Nothing),
+    route("DELETE", "/api/applications/{application}/accessKeys/{accessKey}", Shape::Nothing),
+    route("POST", "/api/applications/{application}/accessKeys/{accessKey}/status", Shape::Nothing),
+    route("GET", "/api/applications/{application}/tags", Shape::Nothing),
+    route("PUT", "/api/applications/{application}/tags", Shape::Tags),
+    route("DELETE", "/api/applications/{application}/tags", Shape::Tags),
 ];
 
-/// Something to talk about: a definition, a running execution, a task held by worker `w`, a secret
-/// and an environment value.
+/// Something to talk about: a definition, a running execution, a task held by worker `w`, a secret,
+/// an environment value and an application with a key.
 pub(crate) struct Subject {
     name: String,
     workflow: String,
     task: Value,
+    application: String,
+    access_key: String,
 }
 
 impl Subject {
@@ -180,7 +201,13 @@ impl Subject {
             let put = Request::new("PUT", format!("/api/{section}/{name}")).body("a value");
             assert_eq!(house.send(&put).status, 200);
         }
-        Self { name: name.to_owned(), workflow, task: house.claim(name) }
+        let id = |answer: &Answer| answer.json()["id"].as_str().unwrap_or_default().to_owned();
+        let body = json!({"name": name});
+        let application = id(&house.send(&Request::post("/api/applications", &body)));
+        let keys = format!("/api/applications/{application}/accessKeys");
+        let access_key = id(&house.send(&Request::new("POST", keys)));
+        let task = house.claim(name);
+        Self { name: name.to_owned(), workflow, task, application, access_key }
     }
 
     pub(crate) fn target(&self, route: &Route) -> String {
@@ -193,6 +220,9 @@ impl Subject {
             .replace("{status}", "COMPLETED")
             .replace("{task}", self.task["taskId"].as_str().unwrap_or_default())
             .replace("{file}", "workflow.json")
+            .replace("{application}", &self.application)
+            .replace("{accessKey}", &self.access_key)
+            .replace("{role}", "USER")
     }
 
     pub(crate) fn request(&self, route: &Route) -> Request {
@@ -227,6 +257,7 @@ impl Subject {
             Shape::State => json!({"taskReferenceName": "only", "variables": {"v": 1},
                 "taskResult": self.report()}),
             Shape::Batch => json!({"correlationIds": ["c"], "workflowNames": [self.name]}),
+            Shape::Application => json!({"name": self.name}),
             Shape::Tags => json!([{"key": "team", "type": "METADATA", "value": "a"}]),
         }
     }

@@ -126,7 +126,7 @@ impl House {
         };
         let runtime = Arc::new(Runtime::open(store, self.settings)?);
         let limits = Limits { body_bytes_max: 16 << 20, poll_wait_ms_max: 5_000 };
-        let app = App { runtime: Arc::clone(&runtime), limits, test_clock: true };
+        let app = App { runtime: Arc::clone(&runtime), limits, auth: None, test_clock: true };
         self.life = Some(Life { door: door(app, &[]), runtime });
         Ok(())
     }

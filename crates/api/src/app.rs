@@ -4,10 +4,14 @@ use std::sync::Arc;
 
 use semel_runtime::Runtime;
 
+use crate::auth::Auth;
+
 #[derive(Clone)]
 pub struct App {
     pub runtime: Arc<Runtime>,
     pub limits: Limits,
+    /// None: everybody may do everything.
+    pub auth: Option<Arc<Auth>>,
     /// Serves `POST /test/clock`.
     pub test_clock: bool,
 }

@@ -164,7 +164,7 @@ impl Endpoint {
 
     /// Adds the route, with its guard in front of the handler.
     pub(crate) fn open(self, routes: Router<App>, app: &App) -> Router<App> {
-        let watch = Guard { app: app.clone(), access: self.access };
+        let watch = Guard { app: app.clone(), access: self.access, path: self.path };
         routes.route(self.path, self.serve.layer(from_fn_with_state(watch, guard)))
     }
 }

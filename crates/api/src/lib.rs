@@ -6,6 +6,9 @@
 
 mod answer;
 mod app;
+mod applications;
+mod audit;
+mod auth;
 mod bulk;
 mod caller;
 mod confidential;
@@ -40,8 +43,10 @@ mod summary;
 mod tags;
 mod task;
 mod tasks;
+mod token;
 mod view;
 mod workflow;
 
 pub use app::{App, Limits};
+pub use auth::Auth;
 pub use routes::{Door, door};

@@ -8,6 +8,7 @@ use semel_runtime::{Class, Definitions, DocumentRule, DocumentWrite, Failure, Wo
 
 use crate::answer::{Answered, empty, json, with_header};
 use crate::app::App;
+use crate::caller::Caller;
 use crate::endpoint::Value::{Count, Flag, Text};
 use crate::endpoint::{Endpoint, delete, get, post, put};
 use crate::error::ApiError;
@@ -97,9 +98,11 @@ fn body_of<T: serde::Serialize>(definition: &T) -> Result<Option<Vec<u8>>, ApiEr
     bytes.map(Some).map_err(|error| ApiError::Internal(error.to_string()))
 }
 
-/// `createTime` is kept over updates; `updateTime` says when.
+/// `createTime` is kept over updates; `updateTime` says when. By whom is what the definition says,
+/// else who sent it.
 fn workflow_write(
     app: &App,
+    caller: &Caller,
     mut definition: WorkflowDef,
     rule: DocumentRule,
 ) -> Result<DocumentWrite, ApiError> {
@@ -109,8 +112,13 @@ fn workflow_write(
         Some(before) => {
             definition.create_time = before.create_time;
             definition.update_time = now;
+            definition.created_by = definition.created_by.or(before.created_by);
+            definition.updated_by = definition.updated_by.or_else(|| caller.known());
         }
-        None => definition.create_time = now,
+        None => {
+            definition.create_time = now;
+            definition.created_by = definition.created_by.or_else(|| caller.known());
+        }
     }
     let key = Definitions::workflow_key(&definition.name, definition.version);
     Ok(DocumentWrite { key, body: body_of(&definition)?, rule })
@@ -121,13 +129,13 @@ async fn write(app: &App, writes: Vec<DocumentWrite>) -> Result<(), Failure> {
 }
 
 /// `POST /api/metadata/workflow`: one definition; 409 when it exists, unless `overwrite`.
-async fn register(State(app): State<App>, params: Params, body: Body) -> Answered {
+async fn register(State(app): State<App>, caller: Caller, params: Params, body: Body) -> Answered {
     let definition: WorkflowDef = body.object()?;
     check(&app, &definition)?;
     let overwrite = params.flag("overwrite", false)?;
     let rule = if overwrite { DocumentRule::Any } else { DocumentRule::MustBeAbsent };
     let idle = idle_settings(&definition);
-    write(&app, vec![workflow_write(&app, definition, rule)?]).await?;
+    write(&app, vec![workflow_write(&app, &caller, definition, rule)?]).await?;
     Ok(warned(empty(), &idle))
 }
 
@@ -164,7 +172,7 @@ fn warned(answer: Response, idle: &[String]) -> Response {
 }
 
 /// `PUT /api/metadata/workflow`: a list, each written over what is there; all or none.
-async fn register_all(State(app): State<App>, body: Body) -> Answered {
+async fn register_all(State(app): State<App>, caller: Caller, body: Body) -> Answered {
     let definitions: Vec<WorkflowDef> = body.list()?;
     if definitions.is_empty() {
         return Err(ApiError::Malformed("the list of definitions is empty".to_owned()));
@@ -174,7 +182,7 @@ async fn register_all(State(app): State<App>, body: Body) -> Answered {
     let names = definitions.iter().map(|definition| definition.name.clone()).collect();
     let writes: Result<Vec<_>, _> = definitions
         .into_iter()
-        .map(|definition| workflow_write(&app, definition, DocumentRule::Any))
+        .map(|definition| workflow_write(&app, &caller, definition, DocumentRule::Any))
         .collect();
     write(&app, writes?).await?;
     let answer = BulkResponse { bulk_successful_results: names, ..BulkResponse::default() };
@@ -220,16 +228,25 @@ async fn remove(State(app): State<App>, Path((name, version)): Path<(String, Str
     }
 }
 
-fn task_write(app: &App, mut task: TaskDef, rule: DocumentRule) -> Result<DocumentWrite, ApiError> {
+fn task_write(
+    app: &App,
+    caller: &Caller,
+    mut task: TaskDef,
+    rule: DocumentRule,
+) -> Result<DocumentWrite, ApiError> {
     let now = app.runtime.now();
     match rule {
         DocumentRule::MustExist => {
             let before = app.runtime.world().definitions.task(&task.name)?;
-            task.create_time = before.map_or(now, |before| before.create_time);
+            task.create_time = before.as_ref().map_or(now, |before| before.create_time);
             task.update_time = now;
+            let creator = before.and_then(|before| before.created_by.clone());
+            task.created_by = task.created_by.or(creator);
+            task.updated_by = task.updated_by.or_else(|| caller.known());
         }
         DocumentRule::Any | DocumentRule::MustBeAbsent | DocumentRule::Unchanged(_) => {
-            task.create_time = now
+            task.create_time = now;
+            task.created_by = task.created_by.or_else(|| caller.known());
         }
     }
     let key = Definitions::task_key(&task.name);
@@ -237,7 +254,7 @@ fn task_write(app: &App, mut task: TaskDef, rule: DocumentRule) -> Result<Docume
 }
 
 /// `POST /api/metadata/taskdefs`: a list, each written over what is there; all or none.
-async fn register_tasks(State(app): State<App>, body: Body) -> Answered {
+async fn register_tasks(State(app): State<App>, caller: Caller, body: Body) -> Answered {
     let tasks: Vec<TaskDef> = body.list()?;
     if tasks.is_empty() {
         return Err(ApiError::Malformed("the list of task definitions is empty".to_owned()));
@@ -247,7 +264,7 @@ async fn register_tasks(State(app): State<App>, body: Body) -> Answered {
         return Err(ApiError::Invalid(violations));
     }
     let writes: Result<Vec<_>, _> =
-        tasks.into_iter().map(|task| task_write(&app, task, DocumentRule::Any)).collect();
+        tasks.into_iter().map(|task| task_write(&app, &caller, task, DocumentRule::Any)).collect();
     write(&app, writes?).await?;
     Ok(empty())
 }
@@ -257,14 +274,14 @@ fn no_task(name: &str) -> ApiError {
 }
 
 /// `PUT /api/metadata/taskdefs`: one that exists.
-async fn update_task(State(app): State<App>, body: Body) -> Answered {
+async fn update_task(State(app): State<App>, caller: Caller, body: Body) -> Answered {
     let task: TaskDef = body.object()?;
     let violations = task.violations();
     if !violations.is_empty() {
         return Err(ApiError::Invalid(violations));
     }
     let name = task.name.clone();
-    match write(&app, vec![task_write(&app, task, DocumentRule::MustExist)?]).await {
+    match write(&app, vec![task_write(&app, &caller, task, DocumentRule::MustExist)?]).await {
         Err(Failure::Missing(_)) => Err(no_task(&name)),
         other => Ok(other.map(|()| empty())?),
     }

@@ -6,7 +6,7 @@ use semel_model::ErrorBody;
 use serde_json::{Map, Value as Json, json};
 
 use crate::endpoint::{Content, Empty, Endpoint, Parameter, Value};
-use crate::roles::Access;
+use crate::roles::{self, Access};
 
 pub(crate) fn document(endpoints: impl Iterator<Item = Endpoint>) -> Json {
     let settings = SchemaSettings::draft2020_12()
@@ -50,7 +50,7 @@ fn operation(endpoint: &Endpoint, schemas: &mut SchemaGenerator, error: &Json) -
         operation["requestBody"] = json!({"required": !endpoint.optional, "content": content});
     }
     if let Access::Roles(roles) = endpoint.access {
-        let roles: Vec<_> = roles.iter().map(|role| role.as_str()).collect();
+        let roles: Vec<_> = roles.iter().map(|role| roles::name(*role)).collect();
         operation["x-roles"] = json!(roles);
         operation["security"] = json!([{}, {"token": []}]);
     }

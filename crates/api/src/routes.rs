@@ -1,8 +1,8 @@
 //! # All routes, and what holds for each of them
 
 use axum::Router;
-use axum::extract::Request;
-use axum::http::HeaderValue;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, Uri};
 use tower::Layer;
 use tower_http::cors::{AllowOrigin, Any, CorsLayer};
 use tower_http::normalize_path::{NormalizePath, NormalizePathLayer};
@@ -10,10 +10,11 @@ use tower_http::normalize_path::{NormalizePath, NormalizePathLayer};
 use crate::app::App;
 use crate::endpoint::Endpoint;
 use crate::error::ApiError;
+use crate::guard::refusal;
 use crate::{
-    bulk, definition_tags, docs, environment, execute, listings, logs, lookups, metadata, named,
-    operations, queues, rehearsal, search, secrets, service, starts, steering, task, tasks,
-    workflow,
+    applications, bulk, definition_tags, docs, environment, execute, listings, logs, lookups,
+    metadata, named, operations, queues, rehearsal, search, secrets, service, starts, steering,
+    task, tasks, token, workflow,
 };
 
 /// The routes behind one rule: a trailing slash means nothing.
@@ -41,6 +42,8 @@ pub(crate) fn endpoints(test_clock: bool) -> impl Iterator<Item = Endpoint> {
         definition_tags::endpoints(),
         environment::endpoints(),
         secrets::endpoints(),
+        token::endpoints(),
+        applications::endpoints(),
         docs::endpoints(),
         service::endpoints(test_clock),
     ]
@@ -51,16 +54,21 @@ pub(crate) fn endpoints(test_clock: bool) -> impl Iterator<Item = Endpoint> {
 pub fn door(app: App, cors_origins: &[String]) -> Door {
     let routes = endpoints(app.test_clock)
         .fold(Router::new(), |routes, endpoint| endpoint.open(routes, &app));
-    let mut routes = routes
-        .fallback(async |request: Request| {
-            ApiError::NotFound(format!("no such path: {}", request.uri().path()))
-        })
-        .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)
-        .with_state(app);
+    let mut routes =
+        routes.fallback(no_such_path).method_not_allowed_fallback(no_such_method).with_state(app);
     if let Some(cors) = cors(cors_origins) {
         routes = routes.layer(cors);
     }
     NormalizePathLayer::trim_trailing_slash().layer(routes)
+}
+
+async fn no_such_path(State(app): State<App>, uri: Uri, headers: HeaderMap) -> ApiError {
+    let refusal = refusal(&app, &headers).await;
+    refusal.unwrap_or_else(|| ApiError::NotFound(format!("no such path: {}", uri.path())))
+}
+
+async fn no_such_method(State(app): State<App>, headers: HeaderMap) -> ApiError {
+    refusal(&app, &headers).await.unwrap_or(ApiError::MethodNotAllowed)
 }
 
 fn cors(origins: &[String]) -> Option<CorsLayer> {

@@ -181,7 +181,7 @@ pub(crate) fn start_work(
         priority: request.priority,
         task_to_domain: request.task_to_domain.unwrap_or_default(),
         idempotency_key: key.as_ref().map(|key| key.key.clone()),
-        created_by: request.created_by,
+        created_by: caller.known().or(request.created_by),
         ..Start::default()
     };
     Ok(StartWork {

@@ -4,6 +4,7 @@
 //! **May use:** `server`, `client`. **May not:** decide anything; a command is a few lines over a room.
 //! Data goes to stdout, words go to stderr.
 
+mod admin_key;
 mod config;
 mod flags;
 mod logging;
@@ -38,6 +39,7 @@ fn command() -> Command {
         .subcommand(server::command())
         .subcommand(config::command())
         .subcommand(rotate::command())
+        .subcommand(admin_key::command())
 }
 
 fn run(matches: &ArgMatches) -> anyhow::Result<()> {
@@ -45,6 +47,7 @@ fn run(matches: &ArgMatches) -> anyhow::Result<()> {
         Some((server::NAME, matches)) => server::execute(matches),
         Some((config::NAME, matches)) => config::execute(matches),
         Some((rotate::NAME, matches)) => rotate::execute(matches),
+        Some((admin_key::NAME, matches)) => admin_key::execute(matches),
         other => unreachable!("clap accepts only the commands it was told: {other:?}"),
     }
 }

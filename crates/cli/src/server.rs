@@ -6,9 +6,9 @@ use std::ffi::OsString;
 use std::net::SocketAddr;
 
 use clap::{ArgMatches, Command};
-use semel_server::{Config, Store};
+use semel_server::{Config, NewKey, Store};
 
-use crate::{flags, logging};
+use crate::{admin_key, flags, logging};
 
 pub(crate) const NAME: &str = "server";
 
@@ -38,7 +38,7 @@ fn variables() -> Vec<(String, String)> {
 }
 
 /// Where it listens and where data is; the first thing a person wants to know.
-fn banner(address: SocketAddr, config: &Config) {
+fn banner(address: SocketAddr, config: &Config, first_key: Option<NewKey>) {
     let data = match config.store {
         Store::Sqlite => format!("{} (SQLite)", config.data.display()),
         Store::Memory => "in memory; nothing survives this process".to_owned(),
@@ -47,6 +47,12 @@ fn banner(address: SocketAddr, config: &Config) {
     eprintln!("  listening on  http://{address}");
     eprintln!("  workers use   http://{address}/api");
     eprintln!("  data          {data}");
+    if let Some(key) = first_key {
+        eprintln!("  first key     on stdout, this once; its secret is not stored");
+        if let Err(error) = admin_key::print(&key) {
+            eprintln!("  NOT PRINTED   {error}; stop the server and run `semel admin-key`");
+        }
+    }
     if config.test_clock {
         eprintln!("  TEST CLOCK    POST /test/clock moves time; never use this for real work");
     }

@@ -10,6 +10,7 @@ use semel_engine::{Execution, Mask, Task, mentions_secrets};
 use semel_model::{ExecutionId, Tag};
 use semel_store::{DocumentKey, Kind};
 
+use crate::applications::Application;
 use crate::failure::Failure;
 use crate::inbox::Class;
 use crate::labels;
@@ -21,6 +22,12 @@ use crate::world::World;
 
 /// How often an edit begins again before its caller is told to.
 const EDITS_MAX: usize = 16;
+
+/// A document, before and after; none: there is no such document.
+pub(crate) struct Edited {
+    pub(crate) before: Option<Vec<u8>>,
+    pub(crate) after: Option<Vec<u8>>,
+}
 
 impl Runtime {
     pub async fn set_secret(&self, name: &str, value: SecretString) -> Result<(), Failure> {
@@ -44,7 +51,7 @@ impl Runtime {
     /// Removes a secret or an environment value; what is not there is gone already. Returns the body
     /// it had.
     pub async fn remove(&self, key: DocumentKey) -> Result<Option<Vec<u8>>, Failure> {
-        self.edit(key, |_, _| Ok(None)).await
+        Ok(self.edit(key, |_, _| Ok(None)).await?.before)
     }
 
     /// Removes a stored environment value and returns it.
@@ -69,6 +76,11 @@ impl Runtime {
             if wanted.kind == Kind::Secret {
                 return Secrets::tag(name, before, &retag).map(Some);
             }
+            if wanted.kind == Kind::Application {
+                let mut application = Application::parse(name, before)?;
+                retag(&mut application.tags)?;
+                return application.body().map(Some);
+            }
             let mut variable = Variable::parse(name, before)?;
             retag(&mut variable.tags)?;
             variable.body().map(Some)
@@ -76,15 +88,14 @@ impl Runtime {
         self.edit(key, edit).await.map(|_| ())
     }
 
-    /// Returns what the document was before.
-    async fn edit(
+    pub(crate) async fn edit(
         &self,
         key: DocumentKey,
         change: impl Fn(&World, Option<&[u8]>) -> Result<Option<Vec<u8>>, Failure>
         + Send
         + Sync
         + 'static,
-    ) -> Result<Option<Vec<u8>>, Failure> {
+    ) -> Result<Edited, Failure> {
         let change = Arc::new(change);
         for _ in 0..EDITS_MAX {
             let (read, edit) = (key.clone(), Arc::clone(&change));
@@ -93,15 +104,15 @@ impl Runtime {
                 let after = edit(world, before.as_deref())?;
                 Ok((before, after))
             });
-            let (before, body) = looked.await?;
-            if body == before {
-                return Ok(before);
+            let (before, after) = looked.await?;
+            if after == before {
+                return Ok(Edited { before, after });
             }
             let rule = DocumentRule::Unchanged(before.clone());
-            let write = DocumentWrite { key: key.clone(), body, rule };
+            let write = DocumentWrite { key: key.clone(), body: after.clone(), rule };
             match self.submit(Work::Documents(vec![write]), Class::Operation).await {
                 Err(Failure::Changed(_)) => {}
-                done => return done.map(|_| before),
+                done => return done.map(|_| Edited { before, after }),
             }
         }
         Err(Failure::Unavailable)

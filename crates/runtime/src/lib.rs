@@ -6,6 +6,7 @@
 //! **May use:** `store`, `engine`. **May not:** decide; that is the engine's. Wire shapes stop at
 //! the door.
 
+mod applications;
 mod blocking;
 mod claims;
 mod definitions;
@@ -22,6 +23,7 @@ mod labels;
 mod lane;
 mod logs;
 mod messages;
+mod offline;
 mod polls;
 mod reading;
 mod rehearsal;
@@ -44,6 +46,10 @@ mod watchers;
 mod work;
 mod world;
 
+pub use applications::{
+    AccessKey, Application, Applications, Holder, KnownKeys, NewKey, Role, add_admin_key,
+    first_admin_key,
+};
 pub use blocking::{Blocked, Seen};
 pub use definitions::Definitions;
 pub use failure::Failure;

@@ -12,6 +12,7 @@ use semel_engine::{Delivery, Entry, Event, Execution, Head, Limits, Link, Queue}
 use semel_model::{ExecutionId, PollData};
 use semel_store::{Loaded, Store, StoreError};
 
+use crate::applications::Applications;
 use crate::definitions::Definitions;
 use crate::dirty::Dirty;
 use crate::failure::Failure;
@@ -26,6 +27,7 @@ const CACHE_TASKS_MAX: u64 = 200_000;
 
 pub struct World {
     pub(crate) store: Arc<dyn Store>,
+    pub applications: Applications,
     pub definitions: Definitions,
     pub secrets: Secrets,
     pub variables: Variables,
@@ -60,6 +62,7 @@ impl World {
             .build()
             .expect("both capacities are given");
         Self {
+            applications: Applications::new(Arc::clone(&store)),
             definitions: Definitions::new(Arc::clone(&store)),
             secrets: Secrets::new(Arc::clone(&store), KeyRing::throw_away()),
             variables: Variables::new(Arc::clone(&store), BTreeMap::new()),

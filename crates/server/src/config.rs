@@ -24,6 +24,8 @@ use source::File;
 const WAIT_MS_MAX: u64 = 86_400_000;
 const BODY_BYTES_LIMIT: usize = 1 << 30;
 const RETENTION_DAYS_MAX: u32 = 36_500;
+/// Thirty days: a token is a secret that travels.
+const TOKEN_SECONDS_MAX: u64 = 2_592_000;
 
 macro_rules! keys {
     ($($(#[doc = $help:literal])+
@@ -76,7 +78,12 @@ keys! {
     log: String = "info", Text, value::log_filter;
     /// How to log: text or json
     log_format: LogFormat = "text", Text, value::log_format;
-    /// Accept a listen address that other machines can reach, although nothing authenticates them
+    /// Let in only who has a token; the first start prints a key
+    auth: bool = "false", Switch, value::switch;
+    /// How long a token lives, in seconds
+    token_seconds: u64 = "3600", Number,
+        |text| value::number(text, 1..=TOKEN_SECONDS_MAX, "seconds");
+    /// Accept a listen address that other machines can reach without authentication
     insecure: bool = "false", Switch, value::switch;
     /// Let tests move the clock through POST /test/clock
     test_clock: bool = "false", Switch, value::switch;
@@ -140,7 +147,7 @@ impl Config {
     }
 
     fn refuse_exposure(&self, values: &[Sourced]) -> Result<(), ConfigError> {
-        if self.insecure || self.listen.ip().to_canonical().is_loopback() {
+        if self.auth || self.insecure || self.listen.ip().to_canonical().is_loopback() {
             return Ok(());
         }
         let from = find(values, "listen").source.clone();

@@ -26,6 +26,7 @@ pub enum Kind {
     /// Tags of a workflow, over all its versions.
     WorkflowTags,
     TaskTags,
+    Application,
 }
 
 impl Kind {
@@ -37,6 +38,7 @@ impl Kind {
             Self::Secret => "secret",
             Self::WorkflowTags => "workflow-tags",
             Self::TaskTags => "task-tags",
+            Self::Application => "application",
         }
     }
 }

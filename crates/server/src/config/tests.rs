@@ -81,6 +81,8 @@ const SAMPLES: &[(&str, [&str; 3])] = &[
     ("shutdown_ms", ["1", "2", "3"]),
     ("log", ["warn", "debug", "trace"]),
     ("log_format", ["json", "text", "json"]),
+    ("auth", ["true", "false", "true"]),
+    ("token_seconds", ["1", "2", "2592000"]),
     ("insecure", ["true", "false", "true"]),
     ("test_clock", ["true", "false", "true"]),
 ];
@@ -108,6 +110,8 @@ fn nothing_said_means_the_defaults() {
         shutdown_ms: 10_000,
         log: "info".to_owned(),
         log_format: LogFormat::Text,
+        auth: false,
+        token_seconds: 3_600,
         insecure: false,
         test_clock: false,
     };
@@ -229,6 +233,9 @@ fn every_kind_of_value_can_be_refused() {
         ("cors_origins", "ui.example.com"),
         ("log", ""),
         ("log", "info,=="),
+        ("auth", "on"),
+        ("token_seconds", "0"),
+        ("token_seconds", "2592001"),
         ("insecure", "yes"),
         ("test_clock", ""),
     ] {
@@ -281,14 +288,16 @@ fn keys_are_read_newest_first_and_never_shown() {
 }
 
 #[test]
-fn an_address_others_can_reach_needs_insecure() {
+fn an_address_others_can_reach_needs_auth_or_insecure() {
     for listen in ["0.0.0.0:8080", "192.168.1.2:80", "[::]:8080"] {
         let operator = Operator::new().flag("listen", listen);
         let refusal = operator.refusal();
         assert!(refusal.starts_with(&format!("listen = {listen} (from --listen) can be reached")));
-        assert!(refusal.contains("--insecure"), "{refusal}");
-        let operator = operator.variable("SEMEL_INSECURE", "true");
-        assert_eq!(operator.config().listen, listen.parse().unwrap());
+        assert!(refusal.contains("--insecure") && refusal.contains("--auth"), "{refusal}");
+        for way_out in ["SEMEL_INSECURE", "SEMEL_AUTH"] {
+            let operator = Operator::new().flag("listen", listen).variable(way_out, "true");
+            assert_eq!(operator.config().listen, listen.parse().unwrap());
+        }
     }
     for listen in ["127.0.0.1:0", "127.9.9.9:1", "[::1]:8080"] {
         assert!(Operator::new().flag("listen", listen).load().is_ok());

@@ -1,0 +1,59 @@
+//! # Audit: one log line for every request that may change something
+//!
+//! Who, what, and how it ended, under the target `audit`. Written while authentication is on; before
+//! that everybody is nobody. A caller who goes away before the answer is noted too: what was asked
+//! may have happened.
+
+use axum::extract::Request;
+use axum::http::Method;
+use axum::response::Response;
+
+use crate::caller::{ANONYMOUS, Principal, request_id};
+
+/// Nothing is written for requests that only look.
+pub(crate) struct Line(Option<Noted>);
+
+struct Noted {
+    principal: String,
+    method: Method,
+    path: &'static str,
+    request: String,
+    /// 0: the caller left before there was an answer.
+    status: u16,
+}
+
+impl Line {
+    pub(crate) fn of(request: &Request, path: &'static str) -> Self {
+        let method = request.method().clone();
+        if matches!(method, Method::GET | Method::HEAD | Method::OPTIONS) {
+            return Self(None);
+        }
+        let (principal, request) = (ANONYMOUS.to_owned(), request_id(request.headers()));
+        Self(Some(Noted { principal, method, path, request, status: 0 }))
+    }
+
+    pub(crate) fn is_by(&mut self, principal: &Principal) {
+        if let Some(noted) = &mut self.0 {
+            noted.principal.clone_from(&principal.0);
+        }
+    }
+
+    /// An answer may say by whom the request turned out to be.
+    pub(crate) fn ended(mut self, response: Response) -> Response {
+        if let Some(principal) = response.extensions().get::<Principal>() {
+            self.is_by(principal);
+        }
+        if let Some(noted) = &mut self.0 {
+            noted.status = response.status().as_u16();
+        }
+        response
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        let Some(Noted { principal, method, path, request, status }) = &self.0 else { return };
+        let (principal, request) = (principal.as_str(), request.as_str());
+        tracing::info!(target: "audit", principal, %method, path, status, request, "asked");
+    }
+}
