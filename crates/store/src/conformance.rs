@@ -7,6 +7,7 @@
 //! semel_store::conformance!(MyFixture::new());
 //! ```
 
+pub mod census;
 mod desk;
 pub mod documents;
 pub mod due;
@@ -83,6 +84,8 @@ macro_rules! conformance {
                 what_has_not_ended_is_not_found,
                 expired_records_are_found_earliest_first,
                 a_record_that_no_longer_expires_is_not_found;
+            census: runs_are_counted_until_they_end,
+                parked_executions_and_held_tasks_are_counted;
             durable: what_is_committed_is_there_after_a_crash,
                 what_is_only_held_is_not_there,
                 what_is_not_committed_is_not_read,

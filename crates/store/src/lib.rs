@@ -8,6 +8,7 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+mod census;
 mod clock;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
@@ -21,6 +22,7 @@ use std::sync::Arc;
 use semel_engine::{Delivery, Head, Queue, Record, RecordKey};
 use semel_model::{Digest, ExecutionId, Timestamp};
 
+pub use census::{About, Census};
 pub use clock::Clock;
 pub use memory::{CommitFault, MemoryStore, Plant};
 pub use mirror::{Mirror, Rank};
@@ -69,6 +71,11 @@ pub trait Store: Send + Sync {
 
     /// How many tasks wait in each queue, ready or not.
     fn waiting(&self) -> Result<BTreeMap<Queue, usize>, StoreError>;
+
+    /// What there is, counted.
+    fn census(&self) -> Result<Census, StoreError>;
+
+    fn about(&self) -> Result<About, StoreError>;
 
     /// A pinned definition by its digest.
     fn pinned(&self, digest: Digest) -> Result<Option<Vec<u8>>, StoreError>;

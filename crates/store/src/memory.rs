@@ -14,6 +14,7 @@ use semel_engine::{Delivery, Head, Queue, Record, RecordKey};
 use semel_model::{Digest, ExecutionId, Timestamp};
 
 use self::tables::Tables;
+use crate::census::{About, Census};
 use crate::clock::Clock;
 use crate::mirror::Mirror;
 use crate::rows::{DocumentKey, Due, Held, Kind, Loaded, Place, Row, Stamp, Touches, Writes};
@@ -165,6 +166,22 @@ impl Store for MemoryStore {
 
     fn waiting(&self) -> Result<BTreeMap<Queue, usize>, StoreError> {
         Ok(self.shared().mirror.waiting())
+    }
+
+    fn census(&self) -> Result<Census, StoreError> {
+        let shared = self.shared();
+        let mut census = Census { held: shared.mirror.held(), ..Census::default() };
+        for head in shared.live.heads.values() {
+            census.parked += u64::from(head.parked.is_some());
+            if !head.ended_at.is_set() {
+                *census.live.entry((head.name.clone(), head.version)).or_default() += 1;
+            }
+        }
+        Ok(census)
+    }
+
+    fn about(&self) -> Result<About, StoreError> {
+        Ok(About { kind: "memory", schema: None, bytes: None })
     }
 
     fn pinned(&self, digest: Digest) -> Result<Option<Vec<u8>>, StoreError> {
