@@ -4,12 +4,15 @@ use std::sync::Arc;
 
 use semel_runtime::Runtime;
 
+use crate::watch::Watch;
+
 #[derive(Clone)]
 pub struct App {
     pub runtime: Arc<Runtime>,
     pub limits: Limits,
     /// Serves `POST /test/clock`.
     pub test_clock: bool,
+    pub watch: Watch,
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -3,6 +3,7 @@
 use axum::Router;
 use axum::extract::Request;
 use axum::http::HeaderValue;
+use axum::middleware::from_fn_with_state;
 use tower::Layer;
 use tower_http::cors::{AllowOrigin, Any, CorsLayer};
 use tower_http::normalize_path::{NormalizePath, NormalizePathLayer};
@@ -10,9 +11,10 @@ use tower_http::normalize_path::{NormalizePath, NormalizePathLayer};
 use crate::app::App;
 use crate::endpoint::Endpoint;
 use crate::error::ApiError;
+use crate::watch::watch;
 use crate::{
-    bulk, docs, environment, listings, metadata, operations, queues, secrets, service, steering,
-    tasks, workflow,
+    bulk, docs, environment, listings, metadata, monitoring, operations, queues, secrets, service,
+    steering, tasks, workflow,
 };
 
 /// The routes behind one rule: a trailing slash means nothing.
@@ -32,6 +34,7 @@ pub(crate) fn endpoints(test_clock: bool) -> impl Iterator<Item = Endpoint> {
         environment::endpoints(),
         secrets::endpoints(),
         docs::endpoints(),
+        monitoring::endpoints(),
         service::endpoints(test_clock),
     ]
     .into_iter()
@@ -39,6 +42,7 @@ pub(crate) fn endpoints(test_clock: bool) -> impl Iterator<Item = Endpoint> {
 }
 
 pub fn door(app: App, cors_origins: &[String]) -> Door {
+    let seen_by = app.watch.clone();
     let routes = endpoints(app.test_clock)
         .fold(Router::new(), |routes, endpoint| endpoint.open(routes, &app));
     let mut routes = routes
@@ -50,6 +54,7 @@ pub fn door(app: App, cors_origins: &[String]) -> Door {
     if let Some(cors) = cors(cors_origins) {
         routes = routes.layer(cors);
     }
+    routes = routes.layer(from_fn_with_state(seen_by, watch));
     NormalizePathLayer::trim_trailing_slash().layer(routes)
 }
 

@@ -26,6 +26,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .about("Starts a run")
             .header("X-Idempotency-key")
             .header("X-on-conflict")
+            .header("traceparent")
             .takes::<StartWorkflowRequest>()
             .gives_text()
             .also(409),
@@ -36,6 +37,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .query("priority", Number(0))
             .header("X-Idempotency-key")
             .header("X-on-conflict")
+            .header("traceparent")
             .takes_data()
             .gives_text()
             .also(409),
@@ -45,6 +47,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .query("priority", Number(0))
             .header("X-Idempotency-key")
             .header("X-on-conflict")
+            .header("traceparent")
             .takes_data()
             .gives_text()
             .also(409),
@@ -126,7 +129,9 @@ async fn begin(
 ) -> Answered {
     let key = request.idempotency_key.as_deref();
     let key = start_key(headers, key, request.idempotency_strategy)?;
-    let work = start_work(app, caller, request, key.clone())?;
+    let name = request.name.clone();
+    let work = start_work(app, caller, request, key.clone());
+    let work = work.inspect_err(|_| app.runtime.start_failed(&name))?;
     let keyed = key.is_some();
     match app.runtime.submit(Work::Start(Box::new(work)), Class::Start).await {
         Ok(Answer::Started { id, created }) => {
@@ -177,6 +182,7 @@ fn start_work(
         task_to_domain: request.task_to_domain.unwrap_or_default(),
         idempotency_key: key.as_ref().map(|key| key.key.clone()),
         created_by: request.created_by,
+        traceparent: caller.traceparent,
         ..Start::default()
     };
     Ok(StartWork {

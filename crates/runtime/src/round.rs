@@ -14,6 +14,7 @@ use semel_model::{Digest, ExecutionId, TaskId, Timestamp};
 use semel_store::{Held, Place, Rank, Writes};
 
 use crate::failure::Failure;
+use crate::tally::Tally;
 use crate::work::Answer;
 use crate::world::World;
 
@@ -40,6 +41,7 @@ pub(crate) struct Round {
     /// The highest fence drawn so far.
     pub(crate) fence: u64,
     pub(crate) sabotage: crate::sabotage::Sabotage,
+    pub(crate) tally: Tally,
 }
 
 /// What became of one item.
@@ -74,6 +76,7 @@ pub(crate) struct Layer {
     pub(crate) records: BTreeMap<RecordKey, Option<Record>>,
     entries: Vec<(u64, Vec<u8>)>,
     asked: Vec<(TaskId, Question)>,
+    pub(crate) tally: Tally,
     principal: String,
     event_id: String,
 }
@@ -86,6 +89,7 @@ impl Layer {
             records: BTreeMap::new(),
             entries: Vec::new(),
             asked: Vec::new(),
+            tally: Tally::default(),
             principal: principal.to_owned(),
             event_id: event_id.to_owned(),
         }
@@ -131,6 +135,7 @@ impl Round {
             openings: BTreeMap::new(),
             fence,
             sabotage,
+            tally: Tally::default(),
         };
         let ready = round.held.ready.values().flatten();
         let rows: Vec<_> =
@@ -174,6 +179,7 @@ impl Round {
     /// Makes a layer part of the round.
     pub(crate) fn merge(&mut self, world: &World, layer: Layer) {
         let id = layer.execution.id();
+        self.tally.absorb(layer.tally);
         for (seq, bytes) in layer.entries {
             self.writes.entries.push((id, seq, bytes));
         }

@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use axum::ServiceExt;
 use axum::extract::Request;
-use semel_api::{App, Limits, door};
+use metrics_exporter_prometheus::{BuildError, PrometheusHandle};
+use semel_api::{App, Limits, Watch, door};
 use semel_runtime::{Runtime, Settings, World};
 use semel_store::{Clock, MemoryStore, StoreError};
 use semel_store_sqlite::{OpenError, SqliteStore};
@@ -20,6 +21,7 @@ use tokio::sync::watch;
 use crate::config::{Config, Store};
 use crate::keys::{self, KeysError};
 use crate::process_variables::readable;
+use crate::{numbers, otlp};
 
 /// How often parked polls are answered while the door closes.
 const DRAIN_EVERY: Duration = Duration::from_millis(20);
@@ -32,6 +34,8 @@ pub enum RunError {
     Open(#[from] OpenError),
     #[error("the stored secrets cannot be opened")]
     Keys(#[from] KeysError),
+    #[error("numbers cannot be collected")]
+    Numbers(#[from] BuildError),
     #[error("the store does not answer")]
     Store(#[from] StoreError),
     #[error("cannot listen on {address}; is another server running there? use --listen")]
@@ -53,6 +57,7 @@ pub async fn run(
         .await
         .map_err(|source| RunError::Listen { address: config.listen, source })?;
     let address = listener.local_addr()?;
+    let kept = numbers::collect()?; // Before the runtime, which counts from its first round.
     let runtime = Arc::new(open(&config, readable(variables))?);
     let app = App {
         runtime: Arc::clone(&runtime),
@@ -61,6 +66,7 @@ pub async fn run(
             poll_wait_ms_max: config.poll_wait_ms_max,
         },
         test_clock: config.test_clock,
+        watch: watch(&config, kept),
     };
     let service = ServiceExt::<Request>::into_make_service(door(app, &config.cors_origins));
     let told = told_to_stop().map_err(RunError::Signals)?;
@@ -80,6 +86,11 @@ pub async fn run(
     tokio::task::spawn_blocking(move || runtime.stop()).await.map_err(std::io::Error::other)?;
     tracing::info!("stopped");
     Ok(())
+}
+
+fn watch(config: &Config, numbers: PrometheusHandle) -> Watch {
+    let spans = config.otlp_endpoint.as_ref().and_then(|_| otlp::spans());
+    Watch { numbers: Some(Arc::new(move || numbers.render())), spans }
 }
 
 fn open(config: &Config, variables: BTreeMap<String, String>) -> Result<Runtime, RunError> {
