@@ -44,6 +44,11 @@ impl House {
         self.server.address()
     }
 
+    /// What the server has logged so far.
+    pub(crate) fn log(&self) -> String {
+        self.server.log()
+    }
+
     pub(crate) fn send(&self, request: &Request) -> Answer {
         self.send_bytes(&request.bytes())
     }

@@ -6,6 +6,7 @@
 
 mod bulk;
 mod checklist;
+mod collector;
 mod definitions;
 mod environment;
 mod fields;
@@ -15,6 +16,7 @@ mod house;
 mod keys;
 mod limits;
 mod manners;
+mod observability;
 mod operations;
 mod queues;
 mod raw;

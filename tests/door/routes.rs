@@ -43,6 +43,8 @@ pub(crate) const ROUTES: &[Route] = &[
     route("GET", "/health", Shape::Nothing),
     route("GET", "/api/health", Shape::Nothing),
     route("GET", "/api/version", Shape::Nothing),
+    route("GET", "/metrics", Shape::Nothing),
+    route("GET", "/actuator/prometheus", Shape::Nothing),
     route("POST", "/api/metadata/workflow", Shape::Definition),
     route("PUT", "/api/metadata/workflow", Shape::Definitions),
     route("GET", "/api/metadata/workflow", Shape::Nothing),
