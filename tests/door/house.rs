@@ -49,6 +49,7 @@ impl House {
         self.server.said()
     }
 
+    /// What the server has logged so far.
     pub(crate) fn log(&self) -> String {
         self.server.log()
     }

@@ -52,6 +52,8 @@ pub(crate) const ROUTES: &[Route] = &[
     route("GET", "/api-docs", Shape::Nothing),
     route("GET", "/swagger-ui/index.html", Shape::Nothing),
     route("GET", "/schemas/{file}", Shape::Nothing),
+    route("GET", "/metrics", Shape::Nothing),
+    route("GET", "/actuator/prometheus", Shape::Nothing),
     route("POST", "/api/metadata/workflow", Shape::Definition),
     route("PUT", "/api/metadata/workflow", Shape::Definitions),
     route("GET", "/api/metadata/workflow", Shape::Nothing),

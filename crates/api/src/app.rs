@@ -5,6 +5,7 @@ use std::sync::Arc;
 use semel_runtime::Runtime;
 
 use crate::auth::Auth;
+use crate::watch::Watch;
 
 #[derive(Clone)]
 pub struct App {
@@ -14,6 +15,7 @@ pub struct App {
     pub auth: Option<Arc<Auth>>,
     /// Serves `POST /test/clock`.
     pub test_clock: bool,
+    pub watch: Watch,
 }
 
 #[derive(Clone, Copy, Debug)]

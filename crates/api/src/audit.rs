@@ -8,7 +8,8 @@ use axum::extract::Request;
 use axum::http::Method;
 use axum::response::Response;
 
-use crate::caller::{ANONYMOUS, Principal, request_id};
+use crate::caller::{ANONYMOUS, Principal};
+use crate::watch::Asked;
 
 /// Nothing is written for requests that only look.
 pub(crate) struct Line(Option<Noted>);
@@ -28,7 +29,9 @@ impl Line {
         if matches!(method, Method::GET | Method::HEAD | Method::OPTIONS) {
             return Self(None);
         }
-        let (principal, request) = (ANONYMOUS.to_owned(), request_id(request.headers()));
+        let asked = request.extensions().get::<Asked>();
+        let request = asked.map_or_else(String::new, |asked| asked.id.to_string());
+        let principal = ANONYMOUS.to_owned();
         Self(Some(Noted { principal, method, path, request, status: 0 }))
     }
 

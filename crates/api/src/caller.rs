@@ -3,20 +3,21 @@
 use std::convert::Infallible;
 
 use axum::extract::FromRequestParts;
-use axum::http::HeaderMap;
 use axum::http::request::Parts;
+use semel_model::Traceparent;
+
+use crate::watch::Asked;
 
 /// Who acts while authentication is off.
 pub(crate) const ANONYMOUS: &str = "anonymous";
 
-/// What an id of a request may hold of what the client sent.
-const REQUEST_ID_CHARS_MAX: usize = 200;
-
 #[derive(Clone, Debug)]
 pub(crate) struct Caller {
     pub(crate) principal: String,
-    /// As the client named the request; empty if it did not.
+    /// The id of the request, as every answer and every line of the log says it.
     pub(crate) request: String,
+    /// The trace that what it starts belongs to.
+    pub(crate) traceparent: Option<Traceparent>,
 }
 
 impl Caller {
@@ -35,16 +36,13 @@ impl<S: Send + Sync> FromRequestParts<S> for Caller {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        let request = request_id(&parts.headers);
+        let asked = parts.extensions.get::<Asked>();
+        let request = asked.map_or_else(String::new, |asked| asked.id.to_string());
+        let traceparent = asked.and_then(|asked| asked.traceparent);
         let principal = parts.extensions.get::<Principal>();
         let principal = principal.map_or(ANONYMOUS, |principal| &principal.0).to_owned();
-        Ok(Self { principal, request })
+        Ok(Self { principal, request, traceparent })
     }
-}
-
-pub(crate) fn request_id(headers: &HeaderMap) -> String {
-    let request = headers.get("x-request-id").and_then(|value| value.to_str().ok());
-    request.unwrap_or_default().chars().take(REQUEST_ID_CHARS_MAX).collect()
 }
 
 /// Put into a request by the guard once it knows.

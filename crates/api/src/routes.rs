@@ -3,6 +3,7 @@
 use axum::Router;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, Uri};
+use axum::middleware::from_fn_with_state;
 use tower::Layer;
 use tower_http::cors::{AllowOrigin, Any, CorsLayer};
 use tower_http::normalize_path::{NormalizePath, NormalizePathLayer};
@@ -11,10 +12,11 @@ use crate::app::App;
 use crate::endpoint::Endpoint;
 use crate::error::ApiError;
 use crate::guard::refusal;
+use crate::watch::watch;
 use crate::{
     applications, bulk, definition_tags, docs, environment, execute, listings, logs, lookups,
-    metadata, named, operations, queues, rehearsal, search, secrets, service, starts, steering,
-    task, tasks, token, workflow,
+    metadata, monitoring, named, operations, queues, rehearsal, search, secrets, service, starts,
+    steering, task, tasks, token, workflow,
 };
 
 /// The routes behind one rule: a trailing slash means nothing.
@@ -45,6 +47,7 @@ pub(crate) fn endpoints(test_clock: bool) -> impl Iterator<Item = Endpoint> {
         token::endpoints(),
         applications::endpoints(),
         docs::endpoints(),
+        monitoring::endpoints(),
         service::endpoints(test_clock),
     ]
     .into_iter()
@@ -52,6 +55,7 @@ pub(crate) fn endpoints(test_clock: bool) -> impl Iterator<Item = Endpoint> {
 }
 
 pub fn door(app: App, cors_origins: &[String]) -> Door {
+    let seen_by = app.watch.clone();
     let routes = endpoints(app.test_clock)
         .fold(Router::new(), |routes, endpoint| endpoint.open(routes, &app));
     let mut routes =
@@ -59,6 +63,7 @@ pub fn door(app: App, cors_origins: &[String]) -> Door {
     if let Some(cors) = cors(cors_origins) {
         routes = routes.layer(cors);
     }
+    routes = routes.layer(from_fn_with_state(seen_by, watch));
     NormalizePathLayer::trim_trailing_slash().layer(routes)
 }
 

@@ -1,14 +1,11 @@
-//! # The server about itself: contract section 2.7, and a page for people
+//! # The server about itself: its version, a page for people, a clock for tests
 
 use axum::extract::State;
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::{Html, Response};
 use schemars::JsonSchema;
-use semel_model::Payload;
-use semel_runtime::World;
 use serde::Deserialize;
-use serde_json::json;
 
-use crate::answer::{Answered, empty, json, text};
+use crate::answer::{Answered, empty, text};
 use crate::app::App;
 use crate::endpoint::{Endpoint, get, post};
 use crate::error::ApiError;
@@ -18,8 +15,6 @@ use crate::roles::{ADMINISTER, ANYONE};
 pub(crate) fn endpoints(test_clock: bool) -> Vec<Endpoint> {
     let mut all = vec![
         get("/", ANYONE, page).about("A page for people").gives_page(),
-        get("/health", ANYONE, health).about("Whether the server can serve").gives::<Payload>(),
-        get("/api/health", ANYONE, health).about("Whether the server can serve").gives::<Payload>(),
         get("/api/version", ANYONE, version).about("The version of the server").gives_text(),
     ];
     if test_clock {
@@ -35,21 +30,6 @@ async fn version() -> Response {
 
 async fn page() -> Html<&'static str> {
     Html(include_str!("page.html"))
-}
-
-/// 200 while the store answers.
-async fn health(State(app): State<App>) -> Response {
-    let store = app.runtime.blocking(|world: &World| world.ping()).await;
-    let healthy = store.is_ok();
-    let body = json(&json!({
-        "healthResults": [{"name": "store", "healthy": healthy}],
-        "suppressedHealthResults": [],
-        "healthy": healthy,
-    }));
-    match store {
-        Ok(()) => body,
-        Err(_) => (axum::http::StatusCode::SERVICE_UNAVAILABLE, body).into_response(),
-    }
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -25,6 +25,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .about("Starts a run")
             .header("X-Idempotency-key")
             .header("X-on-conflict")
+            .header("traceparent")
             .takes::<StartWorkflowRequest>()
             .gives_text()
             .also(409),
@@ -35,6 +36,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .query("priority", Number(0))
             .header("X-Idempotency-key")
             .header("X-on-conflict")
+            .header("traceparent")
             .takes_data()
             .gives_text()
             .also(409),
@@ -44,6 +46,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .query("priority", Number(0))
             .header("X-Idempotency-key")
             .header("X-on-conflict")
+            .header("traceparent")
             .takes_data()
             .gives_text()
             .also(409),
@@ -135,7 +138,9 @@ pub(crate) async fn begun(
 ) -> Result<Begun, ApiError> {
     let key = request.idempotency_key.as_deref();
     let key = start_key(headers, key, request.idempotency_strategy)?;
-    let work = start_work(app, caller, request, key.clone())?;
+    let name = request.name.clone();
+    let work = start_work(app, caller, request, key.clone());
+    let work = work.inspect_err(|_| app.runtime.start_failed(&name))?;
     let keyed = key.is_some();
     match app.runtime.submit(Work::Start(Box::new(work)), Class::Start).await {
         Ok(Answer::Started { id, created }) => Ok(Begun { id, created, keyed }),
@@ -182,6 +187,7 @@ pub(crate) fn start_work(
         task_to_domain: request.task_to_domain.unwrap_or_default(),
         idempotency_key: key.as_ref().map(|key| key.key.clone()),
         created_by: caller.known().or(request.created_by),
+        traceparent: caller.traceparent,
         ..Start::default()
     };
     Ok(StartWork {

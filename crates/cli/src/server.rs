@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::net::SocketAddr;
 
 use clap::{ArgMatches, Command};
-use semel_server::{Config, NewKey, Store};
+use semel_server::{Config, Exporter, NewKey, Store};
 
 use crate::{admin_key, flags, logging};
 
@@ -18,8 +18,13 @@ pub(crate) fn command() -> Command {
 
 pub(crate) fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
     let (config, _) = flags::load(matches)?;
-    logging::start(&config)?;
-    run_server(config)
+    let spans = config.otlp_endpoint.as_deref().map(Exporter::to).transpose()?;
+    logging::start(&config, spans.as_ref())?;
+    let served = run_server(config);
+    if let Some(spans) = spans {
+        spans.stop();
+    }
+    served
 }
 
 /// Returns when the server has stopped.

@@ -106,6 +106,7 @@ impl Execution {
             created_by,
             parent,
             depth,
+            traceparent,
             input: _,
         } = change
         else {
@@ -122,6 +123,7 @@ impl Execution {
             created_by: created_by.clone(),
             parent: *parent,
             depth: *depth,
+            traceparent: *traceparent,
             started_at: at,
             ..Run::default()
         });

@@ -125,6 +125,7 @@ impl Turn<'_> {
             created_by: start.created_by.clone(),
             parent: start.parent,
             depth: start.depth,
+            traceparent: start.traceparent,
         });
         self.begin_steps()
     }

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use semel_model::{Digest, ExecutionId, TaskId, TaskResultStatus};
+use semel_model::{Digest, ExecutionId, TaskId, TaskResultStatus, Traceparent};
 use serde::{Deserialize, Serialize};
 
 use crate::message::Message;
@@ -171,6 +171,9 @@ pub struct Start {
     /// How many runs, one inside or after the other, led to this one.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub depth: u32,
+    /// The trace the run belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traceparent: Option<Traceparent>,
 }
 
 fn is_false(flag: &bool) -> bool {

@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use imbl::{OrdMap, OrdSet, Vector};
-use semel_model::{Digest, ExecutionId, Payload, TaskId, TaskStatus, Timestamp, WorkflowStatus};
+use semel_model::{
+    Digest, ExecutionId, Payload, TaskId, TaskStatus, Timestamp, Traceparent, WorkflowStatus,
+};
 
 use crate::entry::Link;
 use crate::event::Parent;
@@ -49,6 +51,7 @@ pub(crate) struct Run {
     pub(crate) created_by: Option<String>,
     pub(crate) parent: Option<Parent>,
     pub(crate) depth: u32,
+    pub(crate) traceparent: Option<Traceparent>,
     /// Which of its lives the parent's task knows; see `message.rs`.
     pub(crate) epoch: u32,
     pub(crate) watchers: Vec<(Parent, u32)>,
@@ -231,6 +234,11 @@ impl Execution {
 
     pub fn created_by(&self) -> Option<&str> {
         self.run.created_by.as_deref()
+    }
+
+    /// The trace it was started in.
+    pub fn traceparent(&self) -> Option<Traceparent> {
+        self.run.traceparent
     }
 
     /// The task that waits for this run.

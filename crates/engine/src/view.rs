@@ -60,6 +60,7 @@ pub fn workflow(execution: &Execution, with_tasks: bool) -> Workflow {
         start_time: execution.started_at(),
         workflow_name: definition.name.clone(),
         workflow_version: definition.version,
+        traceparent: execution.traceparent(),
     }
 }
 
@@ -160,5 +161,6 @@ pub fn blank(step: &Step, workflow: &str, row: &Delivery) -> Task {
         fence_token: None,
         lease_until: None,
         attempt: None,
+        traceparent: row.traceparent,
     }
 }

@@ -17,6 +17,7 @@ mod task;
 mod task_def;
 mod task_result;
 mod timestamp;
+mod traceparent;
 mod validate;
 mod workflow;
 mod workflow_def;
@@ -37,6 +38,7 @@ pub use task::{ExecutionMetadata, Task};
 pub use task_def::{RetryLogic, TaskDef, TaskTimeoutPolicy};
 pub use task_result::{PollData, TaskExecLog, TaskResult};
 pub use timestamp::Timestamp;
+pub use traceparent::{NoTraceparent, Traceparent};
 pub use validate::{IDEMPOTENCY_KEY_BYTES_MAX, VIOLATIONS_MAX};
 pub use workflow::{Workflow, WorkflowState};
 pub use workflow_def::{

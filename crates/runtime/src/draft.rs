@@ -16,6 +16,7 @@ use semel_store::Row;
 
 use crate::failure::Failure;
 use crate::round::{Layer, Outcome, Round, Want};
+use crate::tally::Tally;
 use crate::world::World;
 
 /// Looks for missing facts that one decision may take.
@@ -77,6 +78,7 @@ impl Round {
             return Ok(false);
         }
         let mut layer = Layer::new(after, hearing.principal, hearing.event_id);
+        layer.tally = Tally::of(&layer.execution, hearing.event, &decision, &rows);
         layer.rows = rows;
         draft.follow(&layer.execution, &decision, hearing.event_id);
         draft.claim_keys(world)?;

@@ -159,6 +159,7 @@ impl Round {
 
     pub(crate) fn park(&mut self, id: ExecutionId, reason: &str) -> Outcome {
         let Ok(mut head) = self.head(id) else { return Outcome::Answer(Ok(Answer::Noted)) };
+        self.tally.parked += u64::from(head.parked.is_none());
         head.parked = Some(reason.to_owned());
         head.wake_at = None;
         self.writes.heads.insert(id, head);

@@ -5,14 +5,16 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use semel_engine::{Address, Event, Queue};
 use semel_model::{ExecutionId, Timestamp};
-use semel_store::{Place, Stamp, StoreError, Touches, Writer};
+use semel_store::{Stamp, StoreError, Touches, Writer};
 
-use crate::dirty::{self, Overlay};
+use crate::dirty;
 use crate::failure::Failure;
 use crate::inbox::Inbox;
+use crate::prepared::Prepared;
 use crate::round::{Outcome, Round, Want};
 use crate::sabotage::Sabotage;
 use crate::work::{Answer, EventWork, Item, Work};
@@ -43,27 +45,6 @@ pub struct Lane {
 #[derive(Debug, thiserror::Error)]
 #[error("a commit failed and its outcome cannot be known; the process must end")]
 pub struct LaneDown(#[source] pub StoreError);
-
-/// A round that is decided but not written.
-pub struct Prepared {
-    round: Round,
-    replies: Vec<(Item, Result<Answer, Failure>)>,
-    parked: Vec<(Item, u64)>,
-    prefetch: Vec<(Item, ExecutionId)>,
-    /// What it writes of deliveries, for the index.
-    overlays: Vec<(Place, Overlay)>,
-}
-
-impl Prepared {
-    /// Polls of this round that found nothing in the queue, with what they saw of it.
-    fn take_parked(&mut self, queue: &Queue) -> Vec<(Item, Option<u64>)> {
-        let of_queue = |(item, _): &mut (Item, u64)| match &item.work {
-            Work::Claim(claim) => claim.queue == *queue,
-            _ => false,
-        };
-        self.parked.extract_if(.., of_queue).map(|(item, seen)| (item, Some(seen))).collect()
-    }
-}
 
 /// What a step leaves to its driver.
 #[derive(Default)]
@@ -109,6 +90,7 @@ impl Lane {
 
     /// Gathers, holds and decides. None: nothing waits.
     pub fn begin(&mut self) -> Option<Prepared> {
+        let began = Instant::now();
         let mut items: Vec<Item> = Vec::new();
         while items.len() < self.width
             && let Some(item) = self.again.pop_front()
@@ -130,8 +112,7 @@ impl Lane {
             }
         };
         let round = Round::new(held, self.stamp.fence, self.sabotage);
-        let mut prepared =
-            Prepared { round, replies: vec![], parked: vec![], prefetch: vec![], overlays: vec![] };
+        let mut prepared = Prepared::new(round, began, items.len());
         let mut behind = std::collections::BTreeSet::new();
         for (item, seen) in items.into_iter().zip(seen) {
             let execution = execution_of(&item.work);
@@ -201,6 +182,7 @@ impl Lane {
                 return Decided::Later;
             }
             Outcome::Again(want) => {
+                prepared.round.tally.misses += 1;
                 if !self.world.widen(&mut item, want) {
                     item.misses += 1;
                 }
@@ -220,7 +202,7 @@ impl Lane {
         let beat = prepared.replies.iter().any(|(item, _)| matches!(item.work, Work::Beat));
         if prepared.round.writes.is_empty() && !beat {
             self.writer.release();
-            return Ok(self.after(prepared));
+            return Ok(self.after(prepared, "unchanged", None));
         }
         self.stamp.round += 1;
         self.stamp.at = prepared.round.held.now;
@@ -231,6 +213,7 @@ impl Lane {
             prepared.overlays = dirty::overlays(&writes);
         }
         writes.stamp = self.stamp;
+        let writing = Instant::now();
         match self.writer.commit(writes) {
             Ok(()) => {}
             Err(StoreError::Unknown) if self.resolve()? => self.writer.release(),
@@ -241,8 +224,8 @@ impl Lane {
             return Err(LaneDown(StoreError::Unknown));
         }
         self.width = ROUND_ITEMS_MAX;
-        self.world.set_trouble(None);
-        Ok(self.after(prepared))
+        self.world.note_commit(self.stamp.at);
+        Ok(self.after(prepared, "committed", Some(writing.elapsed())))
     }
 
     /// When the store last noted, or tried to note, that it is alive.
@@ -263,6 +246,7 @@ impl Lane {
     /// The round did not happen: all of it is decided again.
     fn once_more(&mut self, prepared: Prepared) -> Stepped {
         self.writer.release();
+        self.world.meters.round(&prepared.course("decided_again", None));
         let items = prepared.replies.into_iter().map(|(item, _)| item);
         let items = items.chain(prepared.parked.into_iter().map(|(item, _)| item));
         for item in items.collect::<Vec<_>>().into_iter().rev() {
@@ -283,6 +267,7 @@ impl Lane {
             return self.once_more(prepared);
         }
         self.writer.release();
+        self.world.meters.round(&prepared.course("refused", None));
         let items = prepared.replies.into_iter().map(|(item, _)| item);
         let items: Vec<_> =
             items.chain(prepared.parked.into_iter().map(|(item, _)| item)).collect();
@@ -305,11 +290,19 @@ impl Lane {
     }
 
     /// Everything here follows from a commit that has happened.
-    fn after(&mut self, prepared: Prepared) -> Stepped {
-        let Prepared { mut round, replies, parked, prefetch, overlays } = prepared;
+    fn after(
+        &mut self,
+        prepared: Prepared,
+        outcome: &'static str,
+        commit: Option<Duration>,
+    ) -> Stepped {
+        let course = prepared.course(outcome, commit);
+        let Prepared { mut round, replies, parked, prefetch, overlays, .. } = prepared;
+        // Before anybody is answered: who asks for numbers after an answer finds it counted.
+        self.world.meters.told(std::mem::take(&mut round.tally), &replies);
+        self.world.meters.round(&course);
         let removed = std::mem::take(&mut round.removed);
         let touched = std::mem::take(&mut round.touched);
-        let items = replies.len() + parked.len() + prefetch.len();
         self.world.dirty.mark(&round.executions, touched, overlays, &removed);
         for id in removed {
             self.world.forget(id);
@@ -342,7 +335,7 @@ impl Lane {
         for (item, answer) in replies {
             (item.reply)(answer);
         }
-        Stepped { items: items.max(1), prefetch }
+        Stepped { items: course.items.max(1), prefetch }
     }
 
     fn park(&mut self, item: Item, seen: u64) {

@@ -15,6 +15,7 @@ use semel_store::{Held, Place, Rank, Writes};
 
 use crate::dirty::Touched;
 use crate::failure::Failure;
+use crate::tally::Tally;
 use crate::work::Answer;
 use crate::world::World;
 
@@ -43,6 +44,7 @@ pub(crate) struct Round {
     /// The highest fence drawn so far.
     pub(crate) fence: u64,
     pub(crate) sabotage: crate::sabotage::Sabotage,
+    pub(crate) tally: Tally,
 }
 
 /// What became of one item.
@@ -78,6 +80,7 @@ pub(crate) struct Layer {
     entries: Vec<(u64, Vec<u8>)>,
     asked: Vec<(TaskId, Question)>,
     touched: Touched,
+    pub(crate) tally: Tally,
     principal: String,
     event_id: String,
 }
@@ -91,6 +94,7 @@ impl Layer {
             entries: Vec::new(),
             asked: Vec::new(),
             touched: Touched::default(),
+            tally: Tally::default(),
             principal: principal.to_owned(),
             event_id: event_id.to_owned(),
         }
@@ -138,6 +142,7 @@ impl Round {
             openings: BTreeMap::new(),
             fence,
             sabotage,
+            tally: Tally::default(),
         };
         let ready = round.held.ready.values().flatten();
         let rows: Vec<_> =
@@ -181,6 +186,7 @@ impl Round {
     /// Makes a layer part of the round.
     pub(crate) fn merge(&mut self, world: &World, layer: Layer) {
         let id = layer.execution.id();
+        self.tally.absorb(layer.tally);
         for (seq, bytes) in layer.entries {
             self.writes.entries.push((id, seq, bytes));
         }

@@ -12,6 +12,7 @@ use semel_store::{Store, StoreError};
 use tokio::sync::oneshot;
 
 use crate::failure::Failure;
+use crate::health::Health;
 use crate::inbox::{Class, Inbox};
 use crate::lane::Lane;
 use crate::reading::Snapshot;
@@ -74,7 +75,11 @@ impl Runtime {
         let reply = Box::new(move |answer| {
             let _ = send.send(answer); // The caller may be gone; what was done stays done.
         });
-        self.inbox.submit(Item::new(work, reply), class)?;
+        let admitted = self.inbox.submit(Item::new(work, reply), class);
+        if matches!(admitted, Err(Failure::Busy)) {
+            self.world.meters.refused(class);
+        }
+        admitted?;
         receive.await.unwrap_or(Err(Failure::Unavailable))
     }
 
@@ -99,6 +104,7 @@ impl Runtime {
     ) -> Result<Vec<HandedOut>, Failure> {
         let now = self.now();
         self.world.polls.note(&queue, worker.as_deref(), now);
+        self.world.meters.polled(&queue);
         let waiting = Arc::new(Waiting::default());
         let _listening = Listening(Arc::clone(&waiting));
         let wait_until = now.plus_ms(i64::try_from(wait.as_millis()).unwrap_or(0));
@@ -125,8 +131,30 @@ impl Runtime {
         read: impl FnOnce(&World) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
         let world = Arc::clone(&self.world);
-        let done = tokio::task::spawn_blocking(move || read(&world)).await;
+        let request = tracing::Span::current(); // What is logged there names the request too.
+        let read = move || request.in_scope(|| read(&world));
+        let done = tokio::task::spawn_blocking(read).await;
         done.unwrap_or(Err(Failure::Unavailable))
+    }
+
+    /// A start that did not reach the lane. Its name is only told if something is registered by it.
+    pub fn start_failed(&self, name: &str) {
+        let known = self.world.definitions.for_start(name, None);
+        let name = if matches!(known, Ok(Some(_))) { name } else { "unknown" };
+        self.world.meters.start_failed(name);
+    }
+
+    /// How this server is, part by part.
+    pub async fn health(&self) -> Vec<Health> {
+        let lane = Health::lane(self.is_down());
+        let store = self.blocking(|world| Ok(Health::store(world))).await;
+        vec![store.unwrap_or_else(|failure| Health::down("store", &failure)), lane]
+    }
+
+    /// Brings the gauges up to date.
+    pub async fn observe(&self) -> Result<(), Failure> {
+        let inbox = Arc::clone(&self.inbox);
+        self.blocking(move |world| world.observe(inbox.len())).await
     }
 
     /// Moves the store's clock and lets the timers see it; tests only.

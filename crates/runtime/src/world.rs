@@ -4,18 +4,21 @@
 //! moment: it is only a way not to load again.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 use semel_engine::{Delivery, Entry, Event, Execution, Head, Limits, Link, Queue};
-use semel_model::{ExecutionId, PollData};
+use semel_model::{ExecutionId, PollData, Timestamp};
 use semel_store::{Loaded, Store, StoreError};
 
 use crate::applications::Applications;
 use crate::definitions::Definitions;
 use crate::dirty::Dirty;
 use crate::failure::Failure;
+use crate::gauges::Shown;
+use crate::meters::Meters;
 use crate::polls::Polls;
 use crate::secrets::{KeyRing, Secrets};
 use crate::variables::Variables;
@@ -41,6 +44,10 @@ pub struct World {
     pub(crate) retention_ms: Option<i64>,
     /// Why the last round could not be written; nothing when it could.
     trouble: Mutex<Option<String>>,
+    /// When something was last written, in milliseconds of the store's time; 0: not yet.
+    committed_at: AtomicI64,
+    pub(crate) meters: Meters,
+    pub(crate) shown: Shown,
 }
 
 #[derive(Clone)]
@@ -79,6 +86,9 @@ impl World {
             ),
             retention_ms: None,
             trouble: Mutex::default(),
+            committed_at: AtomicI64::new(0),
+            meters: Meters::default(),
+            shown: Shown::default(),
         }
     }
 
@@ -100,15 +110,6 @@ impl World {
         self
     }
 
-    /// Whether the store answers, and took what was last written to it.
-    pub fn ping(&self) -> Result<(), Failure> {
-        self.store.fence_floor()?;
-        match self.trouble() {
-            Some(why) => Err(StoreError::Unavailable(why.into()).into()),
-            None => Ok(()),
-        }
-    }
-
     /// How many tasks wait in each queue, ready or not.
     pub fn waiting(&self) -> Result<BTreeMap<Queue, usize>, Failure> {
         Ok(self.store.waiting()?)
@@ -125,6 +126,17 @@ impl World {
 
     pub(crate) fn set_trouble(&self, why: Option<String>) {
         *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = why;
+    }
+
+    pub(crate) fn note_commit(&self, at: Timestamp) {
+        self.set_trouble(None);
+        self.committed_at.store(at.ms(), Ordering::Relaxed);
+    }
+
+    /// How long ago this process last wrote something, if it has.
+    pub(crate) fn commit_age_ms(&self) -> Option<i64> {
+        let at = Timestamp::from_ms(self.committed_at.load(Ordering::Relaxed));
+        at.is_set().then(|| self.store.now().since_ms(at).max(0))
     }
 
     /// What limits hand-outs of this task's type.

@@ -83,6 +83,9 @@ keys! {
     /// How long a token lives, in seconds
     token_seconds: u64 = "3600", Number,
         |text| value::number(text, 1..=TOKEN_SECONDS_MAX, "seconds");
+    /// Where spans are sent: the base address of an OTLP collector that speaks HTTP, such as
+    /// http://127.0.0.1:4318; none: nowhere
+    otlp_endpoint: Option<String> = "", Text, value::collector;
     /// Accept a listen address that other machines can reach without authentication
     insecure: bool = "false", Switch, value::switch;
     /// Let tests move the clock through POST /test/clock
@@ -121,6 +124,11 @@ impl Key {
     /// The flag without its dashes: `body-bytes-max`.
     pub fn flag(&self) -> String {
         self.name.replace('_', "-")
+    }
+
+    /// Another variable that says the same, known to every program that sends spans.
+    fn common_variable(&self) -> Option<&'static str> {
+        (self.name == "otlp_endpoint").then_some("OTEL_EXPORTER_OTLP_ENDPOINT")
     }
 
     /// The environment variable: `SEMEL_BODY_BYTES_MAX`.
@@ -163,12 +171,17 @@ fn settle(
 ) -> Sourced {
     let flag = || Some((flags.get(key)?.to_owned(), Source::Flag(key.flag())));
     let variable = || Some((env(&key.variable())?, Source::Environment(key.variable())));
+    let common = || {
+        let name = key.common_variable()?;
+        Some((env(name)?, Source::Environment(name.to_owned())))
+    };
     let line = || {
         let file = file?;
         Some((file.get(key)?.to_owned(), Source::File(file.path().to_owned())))
     };
     let (value, source) = flag()
         .or_else(variable)
+        .or_else(common)
         .or_else(line)
         .unwrap_or_else(|| (key.default.to_owned(), Source::Default));
     Sourced { key, value, source }

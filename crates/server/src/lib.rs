@@ -7,6 +7,9 @@ mod admin_key;
 mod config;
 mod key_file;
 mod keys;
+mod numbers;
+#[cfg_attr(not(feature = "otlp"), path = "otlp_absent.rs")]
+mod otlp;
 mod process_variables;
 mod wiring;
 
@@ -14,5 +17,6 @@ pub use admin_key::{AdminKeyError, make_admin_key};
 pub use config::{Config, ConfigError, Flags, KEYS, Key, LogFormat, Shape, Source, Sourced, Store};
 pub use key_file::KeyFileError;
 pub use keys::{KeysError, rotate_secrets_key};
+pub use otlp::{Exporter, ExporterError};
 pub use semel_runtime::{NewKey, Resealed, Unreadable};
 pub use wiring::{RunError, run};

@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use axum::ServiceExt;
 use axum::extract::Request;
-use semel_api::{App, Auth, Limits, door};
+use metrics_exporter_prometheus::{BuildError, PrometheusHandle};
+use semel_api::{App, Auth, Limits, Watch, door};
 use semel_runtime::{Failure, NewKey, Runtime, Settings, World, first_admin_key};
 use semel_store::{Clock, MemoryStore, StoreError};
 use semel_store_sqlite::{OpenError, SqliteStore};
@@ -20,6 +21,7 @@ use tokio::sync::watch;
 use crate::config::{Config, Store};
 use crate::keys::{self, KeysError};
 use crate::process_variables::readable;
+use crate::{numbers, otlp};
 
 /// How often parked polls are answered while the door closes.
 const DRAIN_EVERY: Duration = Duration::from_millis(20);
@@ -34,6 +36,8 @@ pub enum RunError {
     Keys(#[from] KeysError),
     #[error("the first access key cannot be stored")]
     FirstKey(#[source] Failure),
+    #[error("numbers cannot be collected")]
+    Numbers(#[from] BuildError),
     #[error("the store does not answer")]
     Store(#[from] StoreError),
     #[error("cannot listen on {address}; is another server running there? use --listen")]
@@ -56,6 +60,7 @@ pub async fn run(
         .await
         .map_err(|source| RunError::Listen { address: config.listen, source })?;
     let address = listener.local_addr()?;
+    let kept = numbers::collect()?; // Before the runtime, which counts from its first round.
     let (runtime, first_key) = open(&config, readable(variables))?;
     let runtime = Arc::new(runtime);
     let auth = config.auth.then(|| Arc::new(Auth::new(&runtime, config.token_seconds)));
@@ -67,6 +72,7 @@ pub async fn run(
         },
         auth,
         test_clock: config.test_clock,
+        watch: watch(&config, kept),
     };
     let service = ServiceExt::<Request>::into_make_service(door(app, &config.cors_origins));
     let told = told_to_stop().map_err(RunError::Signals)?;
@@ -86,6 +92,11 @@ pub async fn run(
     tokio::task::spawn_blocking(move || runtime.stop()).await.map_err(std::io::Error::other)?;
     tracing::info!("stopped");
     Ok(())
+}
+
+fn watch(config: &Config, numbers: PrometheusHandle) -> Watch {
+    let spans = config.otlp_endpoint.as_ref().and_then(|_| otlp::spans());
+    Watch { numbers: Some(Arc::new(move || numbers.render())), spans }
 }
 
 fn open(

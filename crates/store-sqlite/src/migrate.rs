@@ -17,11 +17,17 @@ const MIGRATIONS: &[Migration] = &[
     Migration { number: 1, sql: include_str!("../migrations/0001_begin.sql") },
     Migration { number: 2, sql: include_str!("../migrations/0002_messages.sql") },
     Migration { number: 3, sql: include_str!("../migrations/0003_task_logs.sql") },
+    Migration { number: 4, sql: include_str!("../migrations/0004_observed.sql") },
 ];
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (
     number INTEGER NOT NULL PRIMARY KEY, checksum BLOB NOT NULL, at INTEGER NOT NULL
 ) STRICT";
+
+/// The number of the tables this binary knows.
+pub(crate) fn schema() -> Option<u32> {
+    MIGRATIONS.last().map(|last| last.number)
+}
 
 /// Brings the tables to what this binary knows.
 pub(crate) fn run(connection: &mut Connection, now: Timestamp) -> Result<(), OpenError> {

@@ -1,7 +1,7 @@
 //! # Reads: committed data, on connections of their own
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -9,7 +9,8 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Row};
 use semel_engine::{Delivery, Head, MessageKey, MessageRow, Queue, Record, RecordKey};
 use semel_model::{Digest, ExecutionId, Timestamp};
 use semel_store::{
-    Clock, DocumentKey, Index, Kind, Loaded, LogLine, Place, Store, StoreError, Writer,
+    About, Census, Clock, DocumentKey, Index, Kind, Loaded, LogLine, Place, Store, StoreError,
+    Writer,
 };
 
 use crate::columns::{self, head_columns, select_deliveries};
@@ -17,7 +18,7 @@ use crate::index::SqliteIndex;
 use crate::lane::{Core, SqliteWriter};
 use crate::open::{self, OpenError};
 use crate::readers::{Readers, at_once};
-use crate::{checkpoint, fault, hold, sweep};
+use crate::{census, checkpoint, fault, hold, migrate, sweep};
 
 const HEAD: &str = concat!("SELECT ", head_columns!(), " FROM executions WHERE id = ?1");
 const DELIVERY: &str = concat!(select_deliveries!(), " WHERE execution = ?1 AND task = ?2");
@@ -49,6 +50,7 @@ pub(crate) struct Shared {
     index: SqliteIndex,
     pub(crate) documents_generation: AtomicU64,
     pub(crate) clock: Arc<Clock>,
+    directory: PathBuf,
     _lock: std::fs::File,
 }
 
@@ -64,6 +66,7 @@ impl SqliteStore {
             index: opened.index,
             documents_generation: AtomicU64::new(opened.documents_generation),
             clock,
+            directory: directory.to_owned(),
             _lock: opened.lock,
         };
         Ok(Self { shared: Arc::new(shared) })
@@ -115,6 +118,17 @@ impl Store for SqliteStore {
 
     fn logs(&self, place: Place, max: usize) -> Result<Vec<LogLine>, StoreError> {
         self.shared.readers.with(|connection| logs(connection, place, max))
+    }
+
+    fn census(&self) -> Result<Census, StoreError> {
+        let counted = self.shared.readers.with(census::count)?;
+        Ok(Census { held: crate::lane::held(&self.shared), ..counted })
+    }
+
+    fn about(&self) -> Result<About, StoreError> {
+        let bytes = census::bytes(&self.shared.directory);
+        let bytes = bytes.map_err(|error| StoreError::Unavailable(error.into()))?;
+        Ok(About { kind: "sqlite", schema: migrate::schema(), bytes: Some(bytes) })
     }
 
     fn pinned(&self, digest: Digest) -> Result<Option<Vec<u8>>, StoreError> {

@@ -27,7 +27,7 @@ const PUT_DELIVERY: &str = concat!(
     "INSERT OR REPLACE INTO deliveries (",
     delivery_columns_small!(),
     ", input, output) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, \
-     ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27)"
+     ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28)"
 );
 const HAND_OUT: &str = "UPDATE deliveries SET fence = ?3, leased = ?4, worker = ?5, \
      lease_until = ?6, run_until = ?7, poll_until = ?8, started_at = ?9, updated_at = ?10, \
@@ -241,6 +241,7 @@ fn only_handed_out(before: &Delivery, after: &Delivery) -> bool {
         correlation_id,
         replaces,
         reason,
+        traceparent,
         input,
         output,
         hand_out: _,
@@ -258,6 +259,7 @@ fn only_handed_out(before: &Delivery, after: &Delivery) -> bool {
         && *correlation_id == after.correlation_id
         && *replaces == after.replaces
         && *reason == after.reason
+        && *traceparent == after.traceparent
         && *input == after.input
         && *output == after.output
 }

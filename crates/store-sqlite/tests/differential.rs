@@ -10,7 +10,7 @@ use std::sync::Arc;
 use semel_engine::{
     Address, Delivery, HandOut, Head, Link, MessageKey, MessageRow, Queue, Record, RecordKey,
 };
-use semel_model::{Digest, ExecutionId, TaskId, Timestamp, WorkflowStatus};
+use semel_model::{Digest, ExecutionId, TaskId, Timestamp, Traceparent, WorkflowStatus};
 use semel_store::conformance::{Desk, Fixture, samples};
 use semel_store::{Clock, DocumentKey, Kind, MemoryStore, Place, Stamp, Store, Touches, Writes};
 use semel_store_sqlite::SqliteStore;
@@ -178,6 +178,9 @@ fn delivery(
         scheduled_at: dice.near(now),
         definition: dice.token(),
         correlation_id: dice.maybe(Dice::text),
+        traceparent: dice
+            .maybe(|dice| Traceparent::new(1, u64::from(dice.byte(3)) + 1, 1))
+            .flatten(),
         replaces: dice.maybe(Dice::task),
         reason: dice.maybe(Dice::text),
         input: payload(dice),

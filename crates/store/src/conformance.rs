@@ -7,6 +7,7 @@
 //! semel_store::conformance!(MyFixture::new());
 //! ```
 
+pub mod census;
 mod desk;
 pub mod documents;
 pub mod due;
@@ -102,6 +103,8 @@ macro_rules! conformance {
                 what_is_indexed_is_walked_by_id,
                 ends_of_journals_are_walked_by_id,
                 an_index_that_was_reset_is_empty_and_usable;
+            census: runs_are_counted_until_they_end,
+                parked_executions_and_held_tasks_are_counted;
             durable: what_is_committed_is_there_after_a_crash,
                 what_is_only_held_is_not_there,
                 what_is_not_committed_is_not_read,

@@ -8,6 +8,7 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+mod census;
 mod clock;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
@@ -23,6 +24,7 @@ use std::sync::Arc;
 use semel_engine::{Delivery, Head, Queue, Record, RecordKey};
 use semel_model::{Digest, ExecutionId, Timestamp};
 
+pub use census::{About, Census};
 pub use clock::Clock;
 pub use index::{
     Batch, HandedOver, Index, Indexed, RunRow, TASK_WORDS_BYTES_MAX, TaskRow, WORDS_BYTES_MAX,
@@ -78,6 +80,11 @@ pub trait Store: Send + Sync {
 
     /// How many tasks wait in each queue, ready or not.
     fn waiting(&self) -> Result<BTreeMap<Queue, usize>, StoreError>;
+
+    /// What there is, counted.
+    fn census(&self) -> Result<Census, StoreError>;
+
+    fn about(&self) -> Result<About, StoreError>;
 
     /// A pinned definition by its digest.
     fn pinned(&self, digest: Digest) -> Result<Option<Vec<u8>>, StoreError>;

@@ -17,6 +17,7 @@ use semel_model::{Digest, ExecutionId, Timestamp};
 
 use self::index::MemoryIndex;
 use self::tables::Tables;
+use crate::census::{About, Census};
 use crate::clock::Clock;
 use crate::index::Index;
 use crate::mirror::Mirror;
@@ -177,6 +178,22 @@ impl Store for MemoryStore {
     fn logs(&self, place: Place, max: usize) -> Result<Vec<LogLine>, StoreError> {
         let lines = self.shared().live.logs.get(&place).cloned().unwrap_or_default();
         Ok(lines[lines.len().saturating_sub(max)..].to_vec())
+    }
+
+    fn census(&self) -> Result<Census, StoreError> {
+        let shared = self.shared();
+        let mut census = Census { held: shared.mirror.held(), ..Census::default() };
+        for head in shared.live.heads.values() {
+            census.parked += u64::from(head.parked.is_some());
+            if !head.ended_at.is_set() {
+                *census.live.entry((head.name.clone(), head.version)).or_default() += 1;
+            }
+        }
+        Ok(census)
+    }
+
+    fn about(&self) -> Result<About, StoreError> {
+        Ok(About { kind: "memory", schema: None, bytes: None })
     }
 
     fn pinned(&self, digest: Digest) -> Result<Option<Vec<u8>>, StoreError> {

@@ -80,6 +80,7 @@ impl Turn<'_> {
             parent: None,
             born: true,
             depth,
+            traceparent: execution.traceparent(),
             input: self.store(request.input),
         };
         self.emit(Change::RunCreated { run, start: Box::new(start) });

@@ -150,6 +150,7 @@ impl Turn<'_> {
             parent: Some(Parent { execution: execution.id(), task: id }),
             born: true,
             depth: execution.run().depth + 1,
+            traceparent: execution.traceparent(),
             input: self.store(wanted.workflow_input.clone()),
         };
         self.emit(Change::RunCreated { run: child, start: Box::new(start) });

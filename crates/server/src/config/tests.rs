@@ -303,3 +303,17 @@ fn an_address_others_can_reach_needs_auth_or_insecure() {
         assert!(Operator::new().flag("listen", listen).load().is_ok());
     }
 }
+
+#[test]
+fn spans_go_where_the_usual_variable_says_unless_ours_says_otherwise() {
+    let usual = "OTEL_EXPORTER_OTLP_ENDPOINT";
+    let operator = Operator::new().variable(usual, "http://collector:4318/");
+    assert_eq!(operator.config().otlp_endpoint.as_deref(), Some("http://collector:4318"));
+    let operator = operator.variable("SEMEL_OTLP_ENDPOINT", "http://other:1");
+    assert_eq!(operator.config().otlp_endpoint.as_deref(), Some("http://other:1"));
+    assert_eq!(Operator::new().config().otlp_endpoint, None);
+    for wrong in ["https://a:1", "a:1", "http://", "http://user@a"] {
+        let refusal = Operator::new().flag("otlp_endpoint", wrong).refusal();
+        assert!(refusal.contains("http://127.0.0.1:4318"), "{refusal}");
+    }
+}
