@@ -10,6 +10,7 @@ mod bulk;
 mod confidential;
 mod environment;
 mod error;
+mod events;
 mod idempotency;
 mod listings;
 mod metadata;

@@ -48,6 +48,12 @@ impl Body {
         Ok(list.into_iter().map(|object| object.0).collect())
     }
 
+    /// One object, or a list of them.
+    pub(crate) fn objects<T: DeserializeOwned>(&self) -> Result<Vec<T>, ApiError> {
+        let first = self.0.iter().find(|byte| !byte.is_ascii_whitespace());
+        if first == Some(&b'[') { self.list() } else { Ok(vec![self.object()?]) }
+    }
+
     /// A list of plain texts.
     pub(crate) fn texts(&self) -> Result<Vec<String>, ApiError> {
         self.json()

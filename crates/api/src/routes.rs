@@ -10,7 +10,8 @@ use tower_http::normalize_path::{NormalizePath, NormalizePathLayer};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::{
-    bulk, environment, listings, metadata, operations, queues, secrets, service, tasks, workflow,
+    bulk, environment, events, listings, metadata, operations, queues, secrets, service, tasks,
+    workflow,
 };
 
 /// The routes behind one rule: a trailing slash means nothing.
@@ -26,7 +27,8 @@ pub fn door(app: App, cors_origins: &[String]) -> Door {
         .merge(bulk::routes())
         .merge(tasks::routes())
         .merge(environment::routes())
-        .merge(secrets::routes());
+        .merge(secrets::routes())
+        .merge(events::routes());
     let mut routes = Router::new()
         .nest("/api", api)
         .merge(service::routes(app.test_clock))

@@ -106,6 +106,7 @@ impl Execution {
             created_by,
             parent,
             depth,
+            event,
             input: _,
         } = change
         else {
@@ -122,6 +123,7 @@ impl Execution {
             created_by: created_by.clone(),
             parent: *parent,
             depth: *depth,
+            event: event.clone(),
             started_at: at,
             ..Run::default()
         });

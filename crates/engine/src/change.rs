@@ -30,6 +30,9 @@ pub enum Change {
         parent: Option<Parent>,
         #[serde(default, skip_serializing_if = "is_none_polled")]
         depth: u32,
+        /// The event that led to it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        event: Option<String>,
     },
     TaskScheduled {
         task: TaskId,

@@ -124,6 +124,7 @@ impl Turn<'_> {
             created_by: start.created_by.clone(),
             parent: start.parent,
             depth: start.depth,
+            event: start.event.clone(),
         });
         self.begin_steps()
     }

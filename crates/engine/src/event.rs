@@ -166,6 +166,9 @@ pub struct Start {
     /// How many runs, one inside or after the other, led to this one.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub depth: u32,
+    /// The event that led to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event: Option<String>,
 }
 
 fn is_false(flag: &bool) -> bool {

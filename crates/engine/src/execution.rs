@@ -48,6 +48,8 @@ pub(crate) struct Run {
     pub(crate) created_by: Option<String>,
     pub(crate) parent: Option<Parent>,
     pub(crate) depth: u32,
+    /// The event that led to it.
+    pub(crate) event: Option<String>,
     /// Which of its lives the parent's task knows; see `message.rs`.
     pub(crate) epoch: u32,
     pub(crate) watchers: Vec<(Parent, u32)>,
@@ -224,6 +226,11 @@ impl Execution {
 
     pub fn created_by(&self) -> Option<&str> {
         self.run.created_by.as_deref()
+    }
+
+    /// The event whose handler began it.
+    pub fn event(&self) -> Option<&str> {
+        self.run.event.as_deref()
     }
 
     /// The task that waits for this run.

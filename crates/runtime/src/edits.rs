@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use secrecy::SecretString;
 use semel_engine::{Execution, Mask, Task, mentions_secrets};
-use semel_model::{ExecutionId, Tag};
+use semel_model::{EventHandler, ExecutionId, Tag};
 use semel_store::{DocumentKey, Kind};
 
 use crate::failure::Failure;
+use crate::handlers::Handlers;
 use crate::inbox::Class;
 use crate::runtime::Runtime;
 use crate::secrets::Secrets;
@@ -52,7 +53,20 @@ impl Runtime {
         before.map(|body| Ok(Variable::parse(name, &body)?.value)).transpose()
     }
 
-    /// Changes the tags of a secret or an environment value that is stored.
+    /// Replaces a handler that is registered. Tags it does not speak of stay.
+    pub async fn replace_handler(&self, handler: EventHandler) -> Result<(), Failure> {
+        let key = Handlers::key(&handler.name);
+        let wanted = key.clone();
+        let edit = move |_: &World, before: Option<&[u8]>| {
+            let before = before.ok_or_else(|| Failure::Missing(wanted.clone()))?;
+            let before = Handlers::parse(&wanted.name, before)?;
+            let tags = handler.tags.clone().or(before.tags);
+            Handlers::body(&EventHandler { tags, ..handler.clone() }).map(Some)
+        };
+        self.edit(key, edit).await.map(|_| ())
+    }
+
+    /// Changes the tags of a secret, an environment value or an event handler that is stored.
     pub async fn retag(
         &self,
         key: DocumentKey,
@@ -64,6 +78,11 @@ impl Runtime {
             let name = &wanted.name;
             if wanted.kind == Kind::Secret {
                 return Secrets::tag(name, before, &retag).map(Some);
+            }
+            if wanted.kind == Kind::EventHandler {
+                let mut handler = Handlers::parse(name, before)?;
+                retag(handler.tags.get_or_insert_default())?;
+                return Handlers::body(&handler).map(Some);
             }
             let mut variable = Variable::parse(name, before)?;
             retag(&mut variable.tags)?;

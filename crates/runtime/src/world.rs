@@ -14,6 +14,7 @@ use semel_store::{Loaded, Store, StoreError};
 
 use crate::definitions::Definitions;
 use crate::failure::Failure;
+use crate::handlers::Handlers;
 use crate::polls::Polls;
 use crate::secrets::{KeyRing, Secrets};
 use crate::variables::Variables;
@@ -27,6 +28,7 @@ pub struct World {
     pub definitions: Definitions,
     pub secrets: Secrets,
     pub variables: Variables,
+    pub handlers: Handlers,
     pub(crate) waiters: Waiters,
     pub(crate) polls: Polls,
     executions: Cache<ExecutionId, Arc<Execution>, ByTasks>,
@@ -58,6 +60,7 @@ impl World {
             definitions: Definitions::new(Arc::clone(&store)),
             secrets: Secrets::new(Arc::clone(&store), KeyRing::throw_away()),
             variables: Variables::new(Arc::clone(&store), BTreeMap::new()),
+            handlers: Handlers::new(Arc::clone(&store)),
             store,
             waiters: Waiters::default(),
             polls: Polls::default(),

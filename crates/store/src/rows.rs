@@ -23,6 +23,7 @@ pub enum Kind {
     TaskDefinition,
     Environment,
     Secret,
+    EventHandler,
 }
 
 impl Kind {
@@ -32,6 +33,7 @@ impl Kind {
             Self::TaskDefinition => "task",
             Self::Environment => "environment",
             Self::Secret => "secret",
+            Self::EventHandler => "handler",
         }
     }
 }

@@ -151,6 +151,7 @@ impl Turn<'_> {
             born: true,
             depth: execution.run().depth + 1,
             input: self.store(wanted.workflow_input.clone()),
+            event: None,
         };
         self.emit(Change::RunCreated { run: child, start: Box::new(start) });
         self.emit(Change::ChildAttached { task: id, child, edge, observed: false });
