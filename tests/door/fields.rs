@@ -120,6 +120,7 @@ fn survives(shape: Shape) {
                 Shape::Input
                 | Shape::Report
                 | Shape::Tags
+                | Shape::Handler
                 | Shape::Data
                 | Shape::Rerun
                 | Shape::Skip
@@ -169,6 +170,11 @@ fn what_operators_bring_may_be_anything() {
     survives(Shape::Data);
     survives(Shape::Upgrade);
     survives(Shape::Ids);
+}
+
+#[test]
+fn every_field_of_an_event_handler_may_be_anything() {
+    survives(Shape::Handler);
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod bulk;
 mod checklist;
 mod definitions;
 mod environment;
+mod events;
 mod fields;
 mod fuzz;
 mod hostile;
