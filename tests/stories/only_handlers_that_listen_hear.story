@@ -29,4 +29,5 @@ relisten {"name": "nobody", "event": "conductor:shop:sell", "active": true, "act
 start    cup = shop {"kind": "cup", "n": 1}
 handled  a3 = cup sell by=always -> nothing
 handled  c2 = cup sell by=asleep
-claim    pack by ann count=9 -> a1 b1 b3 a2 c2
+claim    pack by ann count=5
+claim    pack by bob -> nothing
