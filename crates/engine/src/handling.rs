@@ -5,8 +5,8 @@
 //! A start is addressed to the run that will begin: its id is derived, so made twice it is the same.
 
 use semel_model::{
-    Action, ActionKind, EventHandler, ExecutionId, IdempotencyStrategy, Payload, StartAction,
-    StartWorkflowRequest, TaskAction, TaskId, TaskResultStatus, Timestamp, Violation,
+    Action, ActionKind, EventHandler, ExecutionId, Payload, StartAction, StartWorkflowRequest,
+    TaskAction, TaskId, TaskResultStatus, Timestamp, Violation,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
@@ -16,7 +16,6 @@ use crate::execution::Execution;
 use crate::expression::{Condition, Heard};
 use crate::failure::DEPTH_MAX;
 use crate::message::{Letter, Message};
-use crate::start_key::StartKey;
 use crate::turn::PAYLOAD_BYTES_MAX;
 
 /// A message for event handlers, as it lies in the outbox.
@@ -283,11 +282,4 @@ fn about<'a>(event: &'a str, message: &'a str) -> [(&'static str, &'a str); 2] {
 fn target(heard: &mut Heard, template: &str) -> Result<ExecutionId, String> {
     let found = heard.text(template).ok_or_else(|| format!("workflowId {template} is empty"))?;
     found.parse().map_err(|_| format!("workflowId {found} is no id"))
-}
-
-/// The key a start brings; without a strategy a taken one is a conflict.
-pub fn key_of(request: &StartWorkflowRequest) -> Option<StartKey> {
-    let key = request.idempotency_key.clone()?;
-    let strategy = request.idempotency_strategy.unwrap_or(IdempotencyStrategy::Fail);
-    Some(StartKey { key, strategy })
 }

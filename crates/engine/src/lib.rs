@@ -51,7 +51,7 @@ pub use event::{Event, Parent, Progress, Report, Rerun, Slot, Start};
 pub use execution::{Child, Deadline, Execution, Task};
 pub use expression::{Mask, Secret, mentions_secrets, reveal, secrets_in};
 pub use facts::{Claim, Environment, Facts, Registered};
-pub use handling::{Deed, Handled, Handler, Occasion, Publication, key_of};
+pub use handling::{Deed, Handled, Handler, Occasion, Publication};
 pub use head::Head;
 pub use kinds::is_supported;
 pub use message::{Address, ChildEnd, Letter, Message, MessageKey, MessageRow};

@@ -6,9 +6,9 @@
 
 use semel_engine::{
     Address, Deed, Handled, Letter, MessageKey, MessageRow, Occasion, Publication, Rejection, Slot,
-    Start, key_of,
+    Start, StartKey,
 };
-use semel_model::{ExecutionId, StartWorkflowRequest};
+use semel_model::{ExecutionId, IdempotencyStrategy, StartWorkflowRequest};
 
 use crate::failure::Failure;
 use crate::round::{Outcome, Round};
@@ -174,6 +174,13 @@ fn start_of(
     let input = letter.payloads.first().cloned().unwrap_or_default();
     let (principal, event_id) = (handled.actor(), handled.event_id());
     Ok(StartWork { id, definition, start, input, key, principal, event_id })
+}
+
+/// A key without a strategy is a conflict when it is taken.
+fn key_of(request: &StartWorkflowRequest) -> Option<StartKey> {
+    let key = request.idempotency_key.clone()?;
+    let strategy = request.idempotency_strategy.unwrap_or(IdempotencyStrategy::Fail);
+    Some(StartKey { key, strategy })
 }
 
 /// Trying again would come to the same.
