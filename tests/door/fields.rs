@@ -126,6 +126,7 @@ fn survives(shape: Shape) {
                 | Shape::Rehearsal
                 | Shape::State
                 | Shape::Batch
+                | Shape::Handler
                 | Shape::Data
                 | Shape::Rerun
                 | Shape::Skip
@@ -176,6 +177,11 @@ fn what_operators_bring_may_be_anything() {
     survives(Shape::Data);
     survives(Shape::Upgrade);
     survives(Shape::Ids);
+}
+
+#[test]
+fn every_field_of_an_event_handler_may_be_anything() {
+    survives(Shape::Handler);
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod definitions;
 mod documents;
 mod environment;
 mod execute;
+mod events;
 mod fields;
 mod first_key;
 mod fuzz;

@@ -18,6 +18,7 @@ pub(crate) enum Shape {
     TaskDef,
     TaskDefs,
     Report,
+    Handler,
     Tags,
     Tag,
     Rehearsal,
@@ -183,10 +184,19 @@ pub(crate) const ROUTES: &[Route] = &[
     route("GET", "/api/applications/{application}/tags", Shape::Nothing),
     route("PUT", "/api/applications/{application}/tags", Shape::Tags),
     route("DELETE", "/api/applications/{application}/tags", Shape::Tags),
+    route("POST", "/api/event", Shape::Handler),
+    route("PUT", "/api/event", Shape::Handler),
+    route("GET", "/api/event", Shape::Nothing),
+    route("GET", "/api/event/{event}", Shape::Nothing),
+    route("DELETE", "/api/event/{name}", Shape::Nothing),
+    route("GET", "/api/event/handler/{name}", Shape::Nothing),
+    route("GET", "/api/event/{name}/tags", Shape::Nothing),
+    route("PUT", "/api/event/{name}/tags", Shape::Tags),
+    route("DELETE", "/api/event/{name}/tags", Shape::Tags),
 ];
 
 /// Something to talk about: a definition, a running execution, a task held by worker `w`, a secret,
-/// an environment value and an application with a key.
+/// an environment value, an event handler and an application with a key.
 pub(crate) struct Subject {
     name: String,
     workflow: String,
@@ -209,7 +219,10 @@ impl Subject {
         let keys = format!("/api/applications/{application}/accessKeys");
         let access_key = id(&house.send(&Request::new("POST", keys)));
         let task = house.claim(name);
-        Self { name: name.to_owned(), workflow, task, application, access_key }
+        let subject = Self { name: name.to_owned(), workflow, task, application, access_key };
+        let handler = Request::post("/api/event", &subject.handler());
+        assert_eq!(house.send(&handler).status, 200);
+        subject
     }
 
     pub(crate) fn target(&self, route: &Route) -> String {
@@ -217,6 +230,7 @@ impl Subject {
             .path
             .replace("{name}", &self.name)
             .replace("{key}", &self.name)
+            .replace("{event}", &format!("conductor:{}:only", self.name))
             .replace("{version}", "1")
             .replace("{id}", &self.workflow)
             .replace("{status}", "COMPLETED")
@@ -246,6 +260,7 @@ impl Subject {
             Shape::TaskDef => self.task_definition(),
             Shape::TaskDefs => json!([self.task_definition()]),
             Shape::Report => self.report(),
+            Shape::Handler => self.handler(),
             Shape::Data => json!({"given": {"a": [1, 2.5, "x", null, true]}}),
             Shape::Rerun => json!({"correlationId": "c", "taskInput": {"a": 1},
                 "reRunFromWorkflowId": self.workflow, "reRunFromTaskId": self.task["taskId"],
@@ -307,6 +322,26 @@ impl Subject {
             "maxRetryDelaySeconds": 0, "backoffJitterMs": 0, "totalTimeoutSeconds": 0,
             "taskStatusListenerEnabled": true, "enforceSchema": false, "baseType": "b",
             "tags": [], "strictFencing": false})
+    }
+
+    fn handler(&self) -> Value {
+        json!({"name": self.name, "event": format!("conductor:{}:only", self.name),
+            "condition": "$.n > 1 && $.kind == 'book'", "evaluatorType": "javascript",
+            "active": true, "description": "d", "createdBy": "me", "orgId": "o",
+            "tags": [{"key": "a", "value": "b"}],
+            "actions": [
+                {"action": "start_workflow", "expandInlineJSON": true, "start_workflow": {
+                    "name": self.name, "version": 1, "correlationId": "${id}",
+                    "input": {"a": "${$.order}"}, "taskToDomain": {"*": "d"}, "priority": 3,
+                    "idempotencyKey": "${id}", "idempotencyStrategy": "RETURN_EXISTING"}},
+                {"action": "complete_task", "complete_task": {"workflowId": "${id}",
+                    "taskRefName": "only", "output": {"a": 1}}},
+                {"action": "fail_task", "fail_task": {"workflowId": "${id}", "taskId": "${task}",
+                    "reasonForIncompletion": "${why}"}},
+                {"action": "terminate_workflow", "terminate_workflow": {"workflowId": "${id}",
+                    "terminationReason": "r"}},
+                {"action": "update_workflow_variables", "update_workflow_variables": {
+                    "workflowId": "${id}", "variables": {"a": [1]}, "appendArray": true}}]})
     }
 
     fn report(&self) -> Value {

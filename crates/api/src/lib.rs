@@ -19,6 +19,7 @@ mod environment;
 mod error;
 mod execute;
 mod guard;
+mod events;
 mod idempotency;
 mod listings;
 mod logs;

@@ -14,7 +14,7 @@ use crate::error::ApiError;
 use crate::guard::refusal;
 use crate::watch::watch;
 use crate::{
-    applications, bulk, definition_tags, docs, environment, execute, listings, logs, lookups,
+    applications, bulk, definition_tags, docs, environment, events, execute, listings, logs, lookups,
     metadata, monitoring, named, operations, queues, rehearsal, search, secrets, service, starts,
     steering, task, tasks, token, workflow,
 };
@@ -42,6 +42,7 @@ pub(crate) fn endpoints(test_clock: bool) -> impl Iterator<Item = Endpoint> {
         metadata::endpoints(),
         listings::endpoints(),
         definition_tags::endpoints(),
+        events::endpoints(),
         environment::endpoints(),
         secrets::endpoints(),
         token::endpoints(),

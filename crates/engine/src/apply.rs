@@ -107,6 +107,7 @@ impl Execution {
             parent,
             depth,
             traceparent,
+            event,
             input: _,
         } = change
         else {
@@ -124,6 +125,7 @@ impl Execution {
             parent: *parent,
             depth: *depth,
             traceparent: *traceparent,
+            event: event.clone(),
             started_at: at,
             ..Run::default()
         });

@@ -34,6 +34,9 @@ pub enum Change {
         depth: u32,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         traceparent: Option<Traceparent>,
+        /// The event that led to it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        event: Option<String>,
     },
     TaskScheduled {
         task: TaskId,

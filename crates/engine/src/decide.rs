@@ -126,6 +126,7 @@ impl Turn<'_> {
             parent: start.parent,
             depth: start.depth,
             traceparent: start.traceparent,
+            event: start.event.clone(),
         });
         self.begin_steps()
     }

@@ -174,6 +174,9 @@ pub struct Start {
     /// The trace the run belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traceparent: Option<Traceparent>,
+    /// The event that led to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event: Option<String>,
 }
 
 fn is_false(flag: &bool) -> bool {

@@ -52,6 +52,8 @@ pub(crate) struct Run {
     pub(crate) parent: Option<Parent>,
     pub(crate) depth: u32,
     pub(crate) traceparent: Option<Traceparent>,
+    /// The event that led to it.
+    pub(crate) event: Option<String>,
     /// Which of its lives the parent's task knows; see `message.rs`.
     pub(crate) epoch: u32,
     pub(crate) watchers: Vec<(Parent, u32)>,
@@ -239,6 +241,11 @@ impl Execution {
     /// The trace it was started in.
     pub fn traceparent(&self) -> Option<Traceparent> {
         self.run.traceparent
+    }
+
+    /// The event whose handler began it.
+    pub fn event(&self) -> Option<&str> {
+        self.run.event.as_deref()
     }
 
     /// The task that waits for this run.

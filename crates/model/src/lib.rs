@@ -3,6 +3,7 @@
 //! Definitions, executions, tasks, results and requests as Conductor's clients spell them, plus the
 //! ids, times and payloads everybody shares. **May use:** serde. **May not:** decide anything.
 
+mod event_handler;
 mod ids;
 pub mod lenient;
 mod names;
@@ -23,6 +24,9 @@ mod workflow;
 mod workflow_def;
 mod workflow_task;
 
+pub use event_handler::{
+    Action, ActionKind, EventHandler, StartAction, TaskAction, TerminateAction, VariablesAction,
+};
 pub use ids::{Digest, ExecutionId, TaskId, effect_key};
 pub use names::UnknownName;
 pub use ordered::Ordered;
@@ -39,7 +43,7 @@ pub use task_def::{RetryLogic, TaskDef, TaskTimeoutPolicy};
 pub use task_result::{PollData, TaskExecLog, TaskResult};
 pub use timestamp::Timestamp;
 pub use traceparent::{NoTraceparent, Traceparent};
-pub use validate::{IDEMPOTENCY_KEY_BYTES_MAX, VIOLATIONS_MAX};
+pub use validate::{ACTIONS_MAX, IDEMPOTENCY_KEY_BYTES_MAX, VIOLATIONS_MAX};
 pub use workflow::{Workflow, WorkflowState};
 pub use workflow_def::{
     CacheConfig, RateLimitConfig, RateLimitPolicy, SchemaDef, SchemaType, WorkflowDef,

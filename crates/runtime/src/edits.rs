@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use secrecy::SecretString;
 use semel_engine::{Execution, Mask, Task, mentions_secrets};
-use semel_model::{ExecutionId, Tag};
+use semel_model::{EventHandler, ExecutionId, Tag};
 use semel_store::{DocumentKey, Kind};
 
 use crate::applications::Application;
 use crate::failure::Failure;
+use crate::handlers::Handlers;
 use crate::inbox::Class;
 use crate::labels;
 use crate::runtime::Runtime;
@@ -60,6 +61,19 @@ impl Runtime {
         before.map(|body| Ok(Variable::parse(name, &body)?.value)).transpose()
     }
 
+    /// Replaces a handler that is registered. Tags it does not speak of stay.
+    pub async fn replace_handler(&self, handler: EventHandler) -> Result<(), Failure> {
+        let key = Handlers::key(&handler.name);
+        let wanted = key.clone();
+        let edit = move |_: &World, before: Option<&[u8]>| {
+            let before = before.ok_or_else(|| Failure::Missing(wanted.clone()))?;
+            let before = Handlers::parse(&wanted.name, before)?;
+            let tags = handler.tags.clone().or(before.tags);
+            Handlers::body(&EventHandler { tags, ..handler.clone() }).map(Some)
+        };
+        self.edit(key, edit).await.map(|_| ())
+    }
+
     /// Changes the tags of something that is stored; of definitions they lie apart.
     pub async fn retag(
         &self,
@@ -80,6 +94,11 @@ impl Runtime {
                 let mut application = Application::parse(name, before)?;
                 retag(&mut application.tags)?;
                 return application.body().map(Some);
+            }
+            if wanted.kind == Kind::EventHandler {
+                let mut handler = Handlers::parse(name, before)?;
+                retag(handler.tags.get_or_insert_default())?;
+                return Handlers::body(&handler).map(Some);
             }
             let mut variable = Variable::parse(name, before)?;
             retag(&mut variable.tags)?;

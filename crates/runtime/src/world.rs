@@ -19,6 +19,7 @@ use crate::dirty::Dirty;
 use crate::failure::Failure;
 use crate::gauges::Shown;
 use crate::meters::Meters;
+use crate::handlers::Handlers;
 use crate::polls::Polls;
 use crate::secrets::{KeyRing, Secrets};
 use crate::variables::Variables;
@@ -34,6 +35,7 @@ pub struct World {
     pub definitions: Definitions,
     pub secrets: Secrets,
     pub variables: Variables,
+    pub handlers: Handlers,
     pub(crate) waiters: Waiters,
     pub(crate) polls: Polls,
     pub(crate) watchers: Watchers,
@@ -73,6 +75,7 @@ impl World {
             definitions: Definitions::new(Arc::clone(&store)),
             secrets: Secrets::new(Arc::clone(&store), KeyRing::throw_away()),
             variables: Variables::new(Arc::clone(&store), BTreeMap::new()),
+            handlers: Handlers::new(Arc::clone(&store)),
             store,
             waiters: Waiters::default(),
             polls: Polls::default(),

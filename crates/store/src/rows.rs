@@ -27,6 +27,7 @@ pub enum Kind {
     WorkflowTags,
     TaskTags,
     Application,
+    EventHandler,
 }
 
 impl Kind {
@@ -39,6 +40,7 @@ impl Kind {
             Self::WorkflowTags => "workflow-tags",
             Self::TaskTags => "task-tags",
             Self::Application => "application",
+            Self::EventHandler => "handler",
         }
     }
 }

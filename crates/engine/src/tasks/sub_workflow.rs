@@ -152,6 +152,7 @@ impl Turn<'_> {
             depth: execution.run().depth + 1,
             traceparent: execution.traceparent(),
             input: self.store(wanted.workflow_input.clone()),
+            event: None,
         };
         self.emit(Change::RunCreated { run: child, start: Box::new(start) });
         self.emit(Change::ChildAttached { task: id, child, edge, observed: false });
