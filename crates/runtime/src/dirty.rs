@@ -198,7 +198,7 @@ impl Dirty {
 
     /// Waits a while, or until somebody wants the index to be up to date, and takes all marks.
     pub(crate) fn take(&self, at_most: Duration) -> Taken {
-        let calm = |marks: &mut Marks| !marks.wanted.rows && !marks.is_stopped && !marks.must_reset;
+        let calm = |marks: &mut Marks| !marks.wanted.rows && !marks.is_stopped;
         let waited = self.filled.wait_timeout_while(self.marks(), at_most, calm);
         let mut marks = waited.unwrap_or_else(PoisonError::into_inner).0;
         marks.weight = 0;
@@ -214,10 +214,6 @@ impl Dirty {
 
     pub(crate) fn tell(&self, progress: Progress) {
         self.progress.send_replace(progress);
-    }
-
-    pub(crate) fn progress(&self) -> Progress {
-        *self.progress.borrow()
     }
 
     /// Waits until all that was marked before this call is in the index, and the index is complete.
@@ -239,10 +235,10 @@ impl Dirty {
         let _ = self.progress.subscribe().wait_for(is_there).await;
     }
 
-    /// The index turned out to be unreadable.
+    /// The index turned out to be unreadable. Done at the next look, so that an index which cannot
+    /// be mended is not made anew all the time.
     pub(crate) fn ask_for_reset(&self) {
         self.marks().must_reset = true;
-        self.filled.notify_all();
     }
 
     pub(crate) fn stop(&self) {
@@ -264,7 +260,11 @@ impl Marks {
     fn touch(&mut self, id: ExecutionId, execution: &Arc<Execution>, touched: Touched) {
         self.weight += touched.tasks.len();
         let mark = self.run(id);
-        mark.is_removed = false;
+        if std::mem::take(&mut mark.is_removed) {
+            // Another run under the same id: nothing of the one before is left.
+            mark.has_fewer_tasks = true;
+            mark.has_new_words = true;
+        }
         mark.execution = Some(Arc::clone(execution));
         // What was known of their deliveries was known before this.
         touched.tasks.iter().for_each(|task| {
