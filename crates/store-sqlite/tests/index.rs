@@ -175,11 +175,11 @@ fn run_seed(seed: u64) {
         assert_eq!(walks[0], walks[1], "{}", at("walk"));
         for _ in 0..SEARCHES {
             let (asked, search) = search::<WorkflowField>(&mut dice);
-            let hits = both.map(|index| index.workflows(&search).unwrap());
+            let hits = both.map(|index| index.workflows(&search).expect(&asked));
             assert_eq!(hits[0], hits[1], "{}", at(&asked));
             found += hits[0].page.len();
             let (asked, search) = self::search::<TaskField>(&mut dice);
-            let hits = both.map(|index| index.tasks(&search).unwrap());
+            let hits = both.map(|index| index.tasks(&search).expect(&asked));
             assert_eq!(hits[0], hits[1], "{}", at(&asked));
             found += hits[0].page.len();
         }

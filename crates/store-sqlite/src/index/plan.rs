@@ -118,8 +118,13 @@ fn later<F: Table>(clause: &Clause<F>) -> Sql {
     one(clause).joining(on("updated_at", &clause.test))
 }
 
+/// None: nothing can be found.
 pub(super) fn arms<F: Planned>(search: &Search<F>) -> Vec<Arm> {
     let clauses = &search.clauses;
+    // SQLite sees it too, and then has no use for the index it is told to use.
+    if clauses.iter().any(|clause| one(clause).is_never()) {
+        return Vec::new();
+    }
     let by_words = search.free_text.is_some() && F::HAS_WORD_INDEX;
     let leading = |field: &F| clauses.iter().position(|it| it.field == *field && leads(it));
     let Some(at) = F::LEADING.iter().filter(|_| !by_words).find_map(leading) else {
