@@ -279,3 +279,60 @@ impl Marks {
         self.run(place.execution).overlays.insert(place.task, overlay);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(number: u32) -> Place {
+        let mut bytes = [0; 16];
+        bytes[..4].copy_from_slice(&number.to_be_bytes());
+        Place { execution: ExecutionId::from_bytes(bytes), task: TaskId::from_bytes(bytes) }
+    }
+
+    fn leased(count: u32) -> Vec<(Place, Overlay)> {
+        let at = Timestamp::from_ms(7);
+        let overlay = Overlay { is_leased: true, started_at: at, updated_at: at };
+        (0..count).map(|number| (place(number), overlay)).collect()
+    }
+
+    fn mark(dirty: &Dirty, overlays: Vec<(Place, Overlay)>, removed: &[Place]) {
+        let removed = removed.iter().map(|place| place.execution).collect();
+        dirty.mark(&BTreeMap::new(), BTreeMap::new(), overlays, &removed);
+    }
+
+    #[test]
+    fn nothing_is_kept_for_nobody() {
+        let dirty = Dirty::default();
+        mark(&dirty, leased(3), &[]);
+        dirty.watch();
+        assert!(dirty.take(Duration::ZERO).runs.is_empty());
+    }
+
+    #[test]
+    fn marks_of_one_run_are_one_mark_and_are_taken_once() {
+        let dirty = Dirty::default();
+        dirty.watch();
+        mark(&dirty, leased(2), &[]);
+        mark(&dirty, leased(2), &[place(1)]);
+        let taken = dirty.take(Duration::ZERO);
+        assert_eq!((taken.runs.len(), taken.up_to), (2, 2));
+        assert!(taken.runs[&place(1).execution].is_removed);
+        assert!(taken.runs[&place(1).execution].overlays.is_empty());
+        assert_eq!(taken.runs[&place(0).execution].overlays.len(), 1);
+        assert!(dirty.take(Duration::ZERO).runs.is_empty());
+    }
+
+    #[test]
+    fn more_than_fits_is_forgotten_and_said_to_be() {
+        let dirty = Dirty::default();
+        dirty.watch();
+        let too_many = u32::try_from(MARKS_MAX).unwrap() + 1;
+        mark(&dirty, leased(too_many), &[]);
+        mark(&dirty, leased(1), &[]);
+        let taken = dirty.take(Duration::ZERO);
+        assert!(taken.has_overflowed);
+        assert_eq!(taken.runs.len(), 1, "what came later is kept");
+        assert!(!dirty.take(Duration::ZERO).has_overflowed, "said once");
+    }
+}
