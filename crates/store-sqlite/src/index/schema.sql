@@ -64,8 +64,8 @@ CREATE INDEX tasks_by_type ON tasks (task_type, status, started_at, task, other_
 CREATE INDEX tasks_by_definition ON tasks (other_name, started_at, task) WHERE other_name IS NOT NULL;
 CREATE INDEX tasks_by_status ON tasks (status, started_at, task);
 
--- Apart, so that rows stay short. Looked through from one end to the other: a trigram index of every
--- task would cost more than running it.
+-- Apart, so that rows stay short. Looked through from one end to the other: trigrams of every task would
+-- cost too much.
 CREATE TABLE task_words (
     number INTEGER PRIMARY KEY,
     words TEXT NOT NULL
