@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
@@ -12,7 +13,7 @@ use crate::names::names;
 use crate::{IdempotencyStrategy, Tag, lenient};
 
 /// What a handler waits for, and what it does then.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
 pub struct EventHandler {
     #[serde(deserialize_with = "lenient::text")]
@@ -61,7 +62,7 @@ names! {
 }
 
 /// One thing a handler does. Its kind says which of the blocks counts.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Action {
     #[serde(deserialize_with = "lenient::text")]
@@ -99,7 +100,7 @@ impl Action {
     }
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
 pub struct StartAction {
     #[serde(deserialize_with = "lenient::text")]
@@ -123,7 +124,7 @@ pub struct StartAction {
 }
 
 /// Which task is answered for: that of the id, or the newest of the reference.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
 pub struct TaskAction {
     #[serde(deserialize_with = "lenient::boxed_text", skip_serializing_if = "Option::is_none")]
@@ -138,7 +139,7 @@ pub struct TaskAction {
     pub reason_for_incompletion: Option<String>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
 pub struct TerminateAction {
     #[serde(deserialize_with = "lenient::text")]
@@ -147,7 +148,7 @@ pub struct TerminateAction {
     pub termination_reason: Option<String>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
 pub struct VariablesAction {
     #[serde(deserialize_with = "lenient::text")]

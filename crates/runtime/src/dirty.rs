@@ -198,7 +198,7 @@ impl Dirty {
 
     /// Waits a while, or until somebody wants the index to be up to date, and takes all marks.
     pub(crate) fn take(&self, at_most: Duration) -> Taken {
-        let calm = |marks: &mut Marks| !marks.wanted.rows && !marks.is_stopped && !marks.must_reset;
+        let calm = |marks: &mut Marks| !marks.wanted.rows && !marks.is_stopped;
         let waited = self.filled.wait_timeout_while(self.marks(), at_most, calm);
         let mut marks = waited.unwrap_or_else(PoisonError::into_inner).0;
         marks.weight = 0;
@@ -214,10 +214,6 @@ impl Dirty {
 
     pub(crate) fn tell(&self, progress: Progress) {
         self.progress.send_replace(progress);
-    }
-
-    pub(crate) fn progress(&self) -> Progress {
-        *self.progress.borrow()
     }
 
     /// Waits until all that was marked before this call is in the index, and the index is complete.
@@ -239,10 +235,10 @@ impl Dirty {
         let _ = self.progress.subscribe().wait_for(is_there).await;
     }
 
-    /// The index turned out to be unreadable.
+    /// The index turned out to be unreadable. Done at the next look, so that an index which cannot
+    /// be mended is not made anew all the time.
     pub(crate) fn ask_for_reset(&self) {
         self.marks().must_reset = true;
-        self.filled.notify_all();
     }
 
     pub(crate) fn stop(&self) {
@@ -264,7 +260,11 @@ impl Marks {
     fn touch(&mut self, id: ExecutionId, execution: &Arc<Execution>, touched: Touched) {
         self.weight += touched.tasks.len();
         let mark = self.run(id);
-        mark.is_removed = false;
+        if std::mem::take(&mut mark.is_removed) {
+            // Another run under the same id: nothing of the one before is left.
+            mark.has_fewer_tasks = true;
+            mark.has_new_words = true;
+        }
         mark.execution = Some(Arc::clone(execution));
         // What was known of their deliveries was known before this.
         touched.tasks.iter().for_each(|task| {
@@ -277,5 +277,62 @@ impl Marks {
 
     fn overlay(&mut self, place: Place, overlay: Overlay) {
         self.run(place.execution).overlays.insert(place.task, overlay);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(number: u32) -> Place {
+        let mut bytes = [0; 16];
+        bytes[..4].copy_from_slice(&number.to_be_bytes());
+        Place { execution: ExecutionId::from_bytes(bytes), task: TaskId::from_bytes(bytes) }
+    }
+
+    fn leased(count: u32) -> Vec<(Place, Overlay)> {
+        let at = Timestamp::from_ms(7);
+        let overlay = Overlay { is_leased: true, started_at: at, updated_at: at };
+        (0..count).map(|number| (place(number), overlay)).collect()
+    }
+
+    fn mark(dirty: &Dirty, overlays: Vec<(Place, Overlay)>, removed: &[Place]) {
+        let removed = removed.iter().map(|place| place.execution).collect();
+        dirty.mark(&BTreeMap::new(), BTreeMap::new(), overlays, &removed);
+    }
+
+    #[test]
+    fn nothing_is_kept_for_nobody() {
+        let dirty = Dirty::default();
+        mark(&dirty, leased(3), &[]);
+        dirty.watch();
+        assert!(dirty.take(Duration::ZERO).runs.is_empty());
+    }
+
+    #[test]
+    fn marks_of_one_run_are_one_mark_and_are_taken_once() {
+        let dirty = Dirty::default();
+        dirty.watch();
+        mark(&dirty, leased(2), &[]);
+        mark(&dirty, leased(2), &[place(1)]);
+        let taken = dirty.take(Duration::ZERO);
+        assert_eq!((taken.runs.len(), taken.up_to), (2, 2));
+        assert!(taken.runs[&place(1).execution].is_removed);
+        assert!(taken.runs[&place(1).execution].overlays.is_empty());
+        assert_eq!(taken.runs[&place(0).execution].overlays.len(), 1);
+        assert!(dirty.take(Duration::ZERO).runs.is_empty());
+    }
+
+    #[test]
+    fn more_than_fits_is_forgotten_and_said_to_be() {
+        let dirty = Dirty::default();
+        dirty.watch();
+        let too_many = u32::try_from(MARKS_MAX).unwrap() + 1;
+        mark(&dirty, leased(too_many), &[]);
+        mark(&dirty, leased(1), &[]);
+        let taken = dirty.take(Duration::ZERO);
+        assert!(taken.has_overflowed);
+        assert_eq!(taken.runs.len(), 1, "what came later is kept");
+        assert!(!dirty.take(Duration::ZERO).has_overflowed, "said once");
     }
 }

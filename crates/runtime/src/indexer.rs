@@ -23,6 +23,8 @@ use crate::world::World;
 
 /// Between two looks at what was marked.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// The same while comparing beside other work.
+const LOOK_EVERY_COMPARING: Duration = Duration::from_millis(25);
 /// After a write that failed.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 /// Rows in one write.
@@ -37,13 +39,22 @@ pub(crate) struct Indexer {
     progress: Progress,
     has_wordless: bool,
     has_failed: bool,
+    /// There was something to write at the last look.
+    was_busy: bool,
 }
 
 impl Indexer {
     pub(crate) fn new(world: Arc<World>) -> Self {
         world.dirty.watch();
         let walk = Some(Walk::default());
-        Self { world, walk, progress: Progress::default(), has_wordless: true, has_failed: false }
+        Self {
+            world,
+            walk,
+            progress: Progress::default(),
+            has_wordless: true,
+            has_failed: false,
+            was_busy: false,
+        }
     }
 
     /// Until it is told to stop; what is marked then is still written.
@@ -65,10 +76,13 @@ impl Indexer {
     }
 
     fn pause(&self) -> Duration {
-        match (self.has_failed, self.walk.is_some() || self.has_wordless) {
-            (true, _) => AFTER_FAILURE,
-            (false, true) => Duration::ZERO,
-            (false, false) => LOOK_EVERY,
+        match (self.walk.is_some(), self.has_wordless) {
+            _ if self.has_failed => AFTER_FAILURE,
+            // Marks gather while others work, and nobody is kept from working.
+            (true, _) if self.was_busy => LOOK_EVERY_COMPARING,
+            (true, _) => Duration::ZERO,
+            (false, true) if !self.was_busy => Duration::ZERO,
+            (false, _) => LOOK_EVERY,
         }
     }
 
@@ -81,6 +95,7 @@ impl Indexer {
             self.begin_again();
         }
         let is_busy = !taken.runs.is_empty();
+        self.was_busy = is_busy;
         let mut batch = Batch::default();
         for (id, mark) in taken.runs {
             self.world.index_mark(&mut batch, id, &mark)?;

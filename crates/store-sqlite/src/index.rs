@@ -10,6 +10,8 @@
 mod ask;
 mod clauses;
 mod plan;
+#[cfg(test)]
+mod tests;
 mod write;
 
 use std::path::{Path, PathBuf};
@@ -33,8 +35,7 @@ const WAL_PAGES: i64 = 4_000;
 const STATEMENTS: usize = 32;
 const BUSY_MS: u64 = 5_000;
 
-const INDEXED: &str = "SELECT id, seq, status NOT IN ('RUNNING', 'PAUSED') FROM runs \
-     WHERE id > ?1 ORDER BY id LIMIT ?2";
+const INDEXED: &str = "SELECT id, seq, live FROM runs WHERE id > ?1 ORDER BY id LIMIT ?2";
 const PLACE: &str = "SELECT execution FROM tasks WHERE task = ?1";
 const WORDLESS: &str = "SELECT id FROM runs WHERE worded = 0 ORDER BY id LIMIT ?1";
 
@@ -47,6 +48,17 @@ pub(crate) struct SqliteIndex {
 struct Open {
     readers: Readers,
     writer: Mutex<Connection>,
+}
+
+impl Drop for Open {
+    /// Synced for once: what is closed in peace can be trusted whatever happens to the machine.
+    fn drop(&mut self) {
+        let writer = self.writer.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let closed = "PRAGMA synchronous = FULL; UPDATE meta SET opened_in = ''";
+        if let Err(error) = writer.execute_batch(closed) {
+            tracing::debug!(%error, "the search index was not closed in peace");
+        }
+    }
 }
 
 impl SqliteIndex {
@@ -112,15 +124,11 @@ impl Index for SqliteIndex {
         let after = after.as_ref().map_or(&[][..], |id| id.as_bytes());
         let max = i64::try_from(max).unwrap_or(i64::MAX);
         let read = |row: &Row<'_>| {
-            let is_over: bool = row.get(2)?;
-            Ok((
-                ExecutionId::from_bytes(row.get(0)?),
-                Indexed { seq: row.get(1)?, is_live: !is_over },
-            ))
+            let indexed = Indexed { seq: row.get(1)?, is_live: row.get(2)? };
+            Ok((ExecutionId::from_bytes(row.get(0)?), indexed))
         };
-        self.read(|connection| {
-            all(connection, INDEXED, (after, max), read, || "an indexed run".to_owned())
-        })
+        let name = || "an indexed run".to_owned();
+        self.read(|connection| all(connection, INDEXED, (after, max), read, name))
     }
 
     fn wordless(&self, max: usize) -> Result<Vec<ExecutionId>, StoreError> {
@@ -169,6 +177,7 @@ fn anew(file: &Path) -> Result<Open, StoreError> {
 
 fn open(file: &Path) -> Result<Open, StoreError> {
     let writer = connect(file).map_err(fault::of)?;
+    trust(&writer)?;
     let readers = Readers::open(file).map_err(fault::of)?;
     Ok(Open { readers, writer: Mutex::new(writer) })
 }
@@ -183,18 +192,40 @@ fn connect(file: &Path) -> rusqlite::Result<Connection> {
     connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
-    let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     let tables: i64 =
         connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-    match tables {
-        0 => {
-            let create = format!("BEGIN; {SCHEMA} PRAGMA user_version = {}; COMMIT", version());
-            connection.execute_batch(&create)?;
-        }
-        _ if found == version() => {}
-        _ => return Err(rusqlite::Error::InvalidQuery),
+    if tables == 0 {
+        let create = format!("BEGIN; {SCHEMA} PRAGMA user_version = {}; COMMIT", version());
+        connection.execute_batch(&create)?;
     }
     Ok(connection)
+}
+
+/// Only what this release wrote, and what no power cut can have torn: nothing here is ever synced
+/// while it is open.
+fn trust(connection: &Connection) -> Result<(), StoreError> {
+    let found: i64 =
+        connection.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(fault::of)?;
+    if found != version() {
+        return Err(StoreError::Corrupt("another release wrote it".to_owned()));
+    }
+    let now = boot();
+    let before: String = connection
+        .query_row("SELECT opened_in FROM meta", [], |row| row.get(0))
+        .map_err(fault::of)?;
+    if !before.is_empty() && Some(&before) != now.as_ref() {
+        let why = "it was open when the machine went down, or elsewhere";
+        return Err(StoreError::Corrupt(why.to_owned()));
+    }
+    let now = now.unwrap_or_else(|| "somewhere".to_owned());
+    connection.execute("UPDATE meta SET opened_in = ?1", [now]).map_err(fault::of)?;
+    Ok(())
+}
+
+/// Names this run of the machine, where that is known.
+fn boot() -> Option<String> {
+    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    Some(id.trim().to_owned())
 }
 
 /// Tells one schema from another.

@@ -125,6 +125,10 @@ pub struct HandedOver {
     pub updated_at: Timestamp,
 }
 
+impl HandedOver {
+    pub const STATUS: TaskStatus = TaskStatus::InProgress;
+}
+
 impl RunRow {
     pub fn value(&self, field: WorkflowField) -> Value<'_> {
         match field {
@@ -162,7 +166,7 @@ impl TaskRow {
     }
 
     pub fn hand_over(&mut self, to: HandedOver) {
-        self.status = TaskStatus::InProgress;
+        self.status = HandedOver::STATUS;
         self.started_at = to.started_at;
         self.updated_at = self.updated_at.max(to.updated_at);
     }

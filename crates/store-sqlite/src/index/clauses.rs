@@ -32,6 +32,11 @@ impl Sql {
         }
     }
 
+    /// No row passes.
+    pub(super) fn is_never(&self) -> bool {
+        self.text == "0"
+    }
+
     pub(super) fn and(self, condition: &str) -> Self {
         self.joining(Self::new(condition, []))
     }
@@ -174,7 +179,7 @@ fn any_of(column: &str, values: impl Iterator<Item = Value>) -> Sql {
 }
 
 fn either(parts: Vec<Sql>) -> Sql {
-    let parts: Vec<_> = parts.into_iter().filter(|part| part.text != "0").collect();
+    let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_never()).collect();
     match parts.len() {
         0 => Sql::new("0", []),
         1 => Sql::joined(parts, ""),

@@ -2,8 +2,10 @@
 //!
 //! Named here and not left to guesses: there are no statistics in a file that is written all the
 //! time, and a wrong guess over a million rows is a second. A search by several types or statuses
-//! is several searches whose pages are merged, because only one value's rows come in order.
+//! is several searches whose pages are merged, because only one value's rows come in order. Rows of
+//! a type lie together by status, so a search by type alone is one for each status there is.
 
+use semel_model::{TaskStatus, WorkflowStatus};
 use semel_store::search::{
     Clause, IdPattern, Pattern, Search, TaskField, Test, Type, WorkflowField,
 };
@@ -24,6 +26,13 @@ pub(super) trait Planned: Table {
     /// Fields that an index leads to, those that leave the fewest rows first.
     const LEADING: &'static [Self];
 
+    const STATUS: Self;
+
+    /// Indexes whose rows lie by status before they lie by time.
+    const BY_STATUS: &'static [&'static str];
+
+    fn statuses() -> Vec<&'static str>;
+
     /// How rows are found by this clause: each way by an index, and no row by two ways.
     fn ways(clause: &Clause<Self>) -> Vec<(Sql, &'static str)>;
 }
@@ -40,6 +49,12 @@ impl Planned for WorkflowField {
         Self::Update,
         Self::End,
     ];
+    const STATUS: Self = Self::Status;
+    const BY_STATUS: &'static [&'static str] = &["runs_by_name"];
+
+    fn statuses() -> Vec<&'static str> {
+        WorkflowStatus::ALL.iter().map(|status| status.as_str()).collect()
+    }
 
     fn ways(clause: &Clause<Self>) -> Vec<(Sql, &'static str)> {
         let index = match clause.field {
@@ -70,6 +85,12 @@ impl Planned for TaskField {
         Self::End,
         Self::Scheduled,
     ];
+    const STATUS: Self = Self::Status;
+    const BY_STATUS: &'static [&'static str] = &["tasks_by_type"];
+
+    fn statuses() -> Vec<&'static str> {
+        TaskStatus::ALL.iter().map(|status| status.as_str()).collect()
+    }
 
     fn ways(clause: &Clause<Self>) -> Vec<(Sql, &'static str)> {
         let index = match clause.field {
@@ -94,39 +115,77 @@ impl Planned for TaskField {
 
 /// No time of a row is after its update, so what is after a bound was updated after it.
 fn later<F: Table>(clause: &Clause<F>) -> Sql {
-    let updated = on("updated_at", &clause.test);
-    let both = Sql::default().joining(one(clause));
-    both.joining(updated)
+    one(clause).joining(on("updated_at", &clause.test))
 }
 
+/// None: nothing can be found.
 pub(super) fn arms<F: Planned>(search: &Search<F>) -> Vec<Arm> {
     let clauses = &search.clauses;
+    // SQLite sees it too, and then has no use for the index it is told to use.
+    if clauses.iter().any(|clause| one(clause).is_never()) {
+        return Vec::new();
+    }
     let by_words = search.free_text.is_some() && F::HAS_WORD_INDEX;
     let leading = |field: &F| clauses.iter().position(|it| it.field == *field && leads(it));
     let Some(at) = F::LEADING.iter().filter(|_| !by_words).find_map(leading) else {
         let clauses = clauses.iter().map(one).fold(Sql::default(), Sql::joining);
         return vec![Arm { index: None, clauses }];
     };
-    let rest: Vec<_> = clauses.iter().enumerate().filter(|(other, _)| *other != at).collect();
-    let rest = rest.into_iter().map(|(_, clause)| one(clause)).fold(Sql::default(), Sql::joining);
+    let without = |left_out: &[usize]| {
+        let rest = clauses.iter().enumerate().filter(|(other, _)| !left_out.contains(other));
+        rest.map(|(_, clause)| one(clause)).fold(Sql::default(), Sql::joining)
+    };
     let field = clauses[at].field;
-    let alternatives = one_by_one(&clauses[at].test).into_iter();
-    let ways = alternatives.flat_map(|test| F::ways(&Clause { field, test }));
-    let arm =
-        |(way, index): (Sql, _)| Arm { index: Some(index), clauses: way.joining(rest.clone()) };
-    ways.map(arm).collect()
+    let is_exact = is_exact(&clauses[at].test);
+    let mut arms = Vec::new();
+    for test in one_by_one(&clauses[at].test) {
+        for (way, index) in F::ways(&Clause { field, test }) {
+            let index = Some(index);
+            if !is_exact || !F::BY_STATUS.iter().any(|by_status| Some(*by_status) == index) {
+                arms.push(Arm { index, clauses: way.joining(without(&[at])) });
+                continue;
+            }
+            let (status, told) = statuses(clauses);
+            let rest = without(&[at, told.unwrap_or(at)]);
+            for status in status {
+                let clauses = way.clone().joining(status).joining(rest.clone());
+                arms.push(Arm { index, clauses });
+            }
+        }
+    }
+    arms
+}
+
+/// A condition for each status that is looked for, and the clause that says which.
+fn statuses<F: Planned>(clauses: &[Clause<F>]) -> (Vec<Sql>, Option<usize>) {
+    let told =
+        clauses.iter().position(|clause| clause.field == F::STATUS && is_exact(&clause.test));
+    let tests = match told {
+        Some(at) => one_by_one(&clauses[at].test),
+        None => {
+            let exact = |status: &str| Test::Text(vec![Pattern::Exact(status.to_owned())]);
+            F::statuses().into_iter().map(exact).collect()
+        }
+    };
+    (tests.iter().map(|test| on("status", test)).collect(), told)
+}
+
+fn is_exact(test: &Test) -> bool {
+    match test {
+        Test::Text(patterns) => patterns.iter().all(|pattern| matches!(pattern, Pattern::Exact(_))),
+        Test::Id(patterns) => patterns.iter().all(|pattern| matches!(pattern, IdPattern::Exact(_))),
+        Test::Number(_) | Test::Above(_) | Test::Below(_) => false,
+    }
 }
 
 /// Whether an index leads to the rows that pass.
 fn leads<F: Planned>(clause: &Clause<F>) -> bool {
     let is_bounded = match &clause.test {
         Test::Text(patterns) => {
-            let is_exact = |pattern: &Pattern| matches!(pattern, Pattern::Exact(_));
-            patterns.iter().all(is_exact) || patterns.len() == 1 && is_never_empty(&clause.test)
+            is_exact(&clause.test) || patterns.len() == 1 && is_never_empty(&clause.test)
         }
         Test::Id(patterns) => {
-            let is_exact = |pattern: &IdPattern| matches!(pattern, IdPattern::Exact(_));
-            patterns.iter().all(is_exact)
+            is_exact(&clause.test)
                 || matches!(&**patterns, [IdPattern::Between(..) | IdPattern::Absent])
         }
         Test::Number(_) => clause.field == F::START,

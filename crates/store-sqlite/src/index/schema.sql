@@ -2,6 +2,11 @@
 -- Absent texts and ids are empty. Ids end the indexes that order by time, so that a page of ids, and
 -- the count of a type or a status, comes from an index alone.
 
+-- One row: where the file was opened last, or nothing once it was closed in peace.
+CREATE TABLE meta (opened_in TEXT NOT NULL) STRICT;
+
+INSERT INTO meta VALUES ('');
+
 CREATE TABLE runs (
     number INTEGER PRIMARY KEY,
     id BLOB NOT NULL,
@@ -16,6 +21,7 @@ CREATE TABLE runs (
     started_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     ended_at INTEGER NOT NULL,
+    live INTEGER NOT NULL,
     -- Its words are in run_words.
     worded INTEGER NOT NULL
 ) STRICT;
@@ -23,7 +29,7 @@ CREATE TABLE runs (
 CREATE UNIQUE INDEX runs_by_id ON runs (id);
 CREATE INDEX runs_by_start ON runs (started_at, id);
 CREATE INDEX runs_by_update ON runs (updated_at, id);
-CREATE INDEX runs_by_name ON runs (name, started_at, id, status);
+CREATE INDEX runs_by_name ON runs (name, status, started_at, id);
 CREATE INDEX runs_by_status ON runs (status, started_at, id);
 CREATE INDEX runs_by_correlation ON runs (correlation_id, started_at, id) WHERE correlation_id <> '';
 CREATE INDEX runs_by_key ON runs (idempotency_key, started_at, id) WHERE idempotency_key <> '';
@@ -54,12 +60,12 @@ CREATE UNIQUE INDEX tasks_by_id ON tasks (task);
 CREATE INDEX tasks_by_execution ON tasks (execution);
 CREATE INDEX tasks_by_start ON tasks (started_at, task);
 CREATE INDEX tasks_by_update ON tasks (updated_at, task);
-CREATE INDEX tasks_by_type ON tasks (task_type, started_at, task, status, other_name);
+CREATE INDEX tasks_by_type ON tasks (task_type, status, started_at, task, other_name);
 CREATE INDEX tasks_by_definition ON tasks (other_name, started_at, task) WHERE other_name IS NOT NULL;
 CREATE INDEX tasks_by_status ON tasks (status, started_at, task);
 
--- Apart, so that rows stay short. Looked through from one end to the other: a trigram index of every
--- task would cost more than running it.
+-- Apart, so that rows stay short. Looked through from one end to the other: trigrams of every task would
+-- cost too much.
 CREATE TABLE task_words (
     number INTEGER PRIMARY KEY,
     words TEXT NOT NULL

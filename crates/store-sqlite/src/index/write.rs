@@ -5,7 +5,7 @@
 
 use rusqlite::{Connection, OptionalExtension};
 use semel_model::ExecutionId;
-use semel_store::{Batch, RunRow, StoreError, TaskRow};
+use semel_store::{Batch, HandedOver, RunRow, StoreError, TaskRow};
 
 use crate::fault;
 use crate::read::cached;
@@ -15,13 +15,13 @@ const GO_ON: &str = "UPDATE runs SET seq = ?2, updated_at = ?3 WHERE id = ?1 AND
      AND name = ?5 AND version = ?6 AND correlation_id = ?7 AND priority = ?8 AND started_at = ?9 \
      AND ended_at = ?10";
 const RUN: &str = "INSERT INTO runs (id, seq, updated_at, status, name, version, correlation_id, \
-     priority, started_at, ended_at, idempotency_key, parent, worded) \
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 0) \
+     priority, started_at, ended_at, idempotency_key, parent, live, worded) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 0) \
      ON CONFLICT (id) DO UPDATE SET seq = excluded.seq, updated_at = excluded.updated_at, \
      status = excluded.status, name = excluded.name, version = excluded.version, \
      correlation_id = excluded.correlation_id, priority = excluded.priority, \
      started_at = excluded.started_at, ended_at = excluded.ended_at, \
-     idempotency_key = excluded.idempotency_key, parent = excluded.parent";
+     idempotency_key = excluded.idempotency_key, parent = excluded.parent, live = excluded.live";
 const NEW_WORDS: &str = "UPDATE runs SET worded = 0 WHERE id = ?1 AND worded = 1";
 const TASK: &str = "INSERT INTO tasks (task, execution, workflow_name, task_type, other_name, \
      reference, status, scheduled_at, started_at, updated_at, ended_at) \
@@ -31,7 +31,7 @@ const TASK: &str = "INSERT INTO tasks (task, execution, workflow_name, task_type
      RETURNING number";
 const TASK_WORDS: &str = "INSERT INTO task_words (number, words) VALUES (?1, ?2) \
      ON CONFLICT (number) DO UPDATE SET words = excluded.words WHERE words <> excluded.words";
-const HANDED_OVER: &str = "UPDATE tasks SET status = 'IN_PROGRESS', started_at = ?2, \
+const HANDED_OVER: &str = "UPDATE tasks SET status = ?4, started_at = ?2, \
      updated_at = max(updated_at, ?3) WHERE task = ?1";
 const WORDED: &str = "UPDATE runs SET worded = 1 WHERE id = ?1 RETURNING number";
 const RUN_WORDS: &str = "INSERT OR REPLACE INTO run_words (rowid, words) VALUES (?1, ?2)";
@@ -59,8 +59,9 @@ pub(super) fn put(connection: &Connection, batch: &Batch) -> Result<(), StoreErr
             put_task(connection, row)?;
         }
         for (place, to) in &batch.handed_over {
-            let times = (place.task.as_bytes(), to.started_at.ms(), to.updated_at.ms());
-            run(connection, HANDED_OVER, times)?;
+            let (start, update) = (to.started_at.ms(), to.updated_at.ms());
+            let values = (place.task.as_bytes(), start, update, HandedOver::STATUS.as_str());
+            run(connection, HANDED_OVER, values)?;
         }
         for (id, words) in &batch.words {
             if let Some(number) = number(connection, WORDED, *id)? {
@@ -105,6 +106,7 @@ fn put_run(connection: &Connection, row: &RunRow) -> Result<(), StoreError> {
             end,
             &row.idempotency_key,
             parent,
+            !row.status.is_terminal(),
         );
         run(connection, RUN, row)?;
     }
