@@ -14,7 +14,7 @@ use semel_store::{Stamp, StoreError, Touches, Writer};
 use crate::dirty;
 use crate::failure::Failure;
 use crate::inbox::Inbox;
-use crate::prepared::Prepared;
+use crate::prepared::{Prepared, Replies};
 use crate::round::{Outcome, Round, Want};
 use crate::sabotage::Sabotage;
 use crate::work::{Answer, EventWork, Item, Work};
@@ -22,6 +22,9 @@ use crate::world::World;
 
 /// Items in one round.
 const ROUND_ITEMS_MAX: usize = 512;
+
+/// Of a round that failed, so that somebody can look.
+const REQUESTS_LOGGED_MAX: usize = 5;
 
 /// After this many looks for more rows a request is told to come back.
 const MISSES_MAX: u8 = 8;
@@ -283,9 +286,15 @@ impl Lane {
     }
 
     fn refuse(&self, items: Vec<Item>, error: &StoreError) {
-        tracing::error!(%error, items = items.len(), "a round could not be carried out");
-        for item in items {
-            (item.reply)(Err(Failure::Unavailable));
+        let requests: Vec<_> =
+            items.iter().filter_map(request_of).take(REQUESTS_LOGGED_MAX).collect();
+        let count = items.len();
+        tracing::error!(%error, items = count, ?requests, "a round could not be carried out");
+        let refused = items.into_iter().map(|item| (item, Err(Failure::Unavailable)));
+        let refused: Replies = refused.collect();
+        self.world.meters.answers(&refused);
+        for (item, answer) in refused {
+            (item.reply)(answer);
         }
     }
 
@@ -363,6 +372,16 @@ enum Decided {
 
 pub(crate) fn timer(execution: ExecutionId, event: Event) -> Item {
     Item::unasked(Work::Event(Box::new(EventWork::own(execution, event))))
+}
+
+/// The id of the request, if somebody asked for this one.
+fn request_of(item: &Item) -> Option<&str> {
+    let id = match &item.work {
+        Work::Start(work) => &work.event_id,
+        Work::Event(work) => &work.event_id,
+        _ => return None,
+    };
+    Some(id.as_str()).filter(|id| !id.is_empty())
 }
 
 fn execution_of(work: &Work) -> Option<ExecutionId> {

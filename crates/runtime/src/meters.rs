@@ -85,7 +85,7 @@ impl Meters {
     }
 
     /// Of a large round many replies are alike: each kind is told once.
-    fn answers(&self, replies: &Replies) {
+    pub(crate) fn answers(&self, replies: &Replies) {
         let mut kinds: BTreeMap<(&'static str, &'static str), u64> = BTreeMap::new();
         for (item, answer) in replies {
             let kind = match &item.work {
