@@ -45,6 +45,7 @@ pub use runtime::{Runtime, Settings};
 pub use sabotage::Sabotage;
 pub use secrets::{
     AboutSecret, Confided, KeyRing, Resealed, Secrets, SecretsKey, Unreadable, reseal, unopened,
+    unopened_among,
 };
 pub use starts::StartWork;
 pub use variables::{Variable, Variables};
