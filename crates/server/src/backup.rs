@@ -16,7 +16,7 @@ pub enum CannotBackUp {
     Failed(#[from] BackupError),
 }
 
-/// Copies the configured data to the new file `to`; see [`semel_store_sqlite::backup`].
+/// Copies the configured data to the new file `to`; see [`semel_store_sqlite::backup()`].
 pub fn backup(
     config: &Config,
     to: &Path,
