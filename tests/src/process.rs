@@ -259,7 +259,7 @@ fn free_address() -> Result<SocketAddr> {
 }
 
 /// `SEMEL_BIN`, else the release binary if `SEMEL_FULL=1`, else the one beside this test.
-fn binary() -> Result<PathBuf> {
+pub fn binary() -> Result<PathBuf> {
     if let Some(path) = std::env::var_os("SEMEL_BIN") {
         let path = PathBuf::from(path);
         ensure!(path.is_file(), "SEMEL_BIN={} is no file", path.display());

@@ -14,9 +14,9 @@ use crate::error::ApiError;
 use crate::guard::refusal;
 use crate::watch::watch;
 use crate::{
-    applications, bulk, definition_tags, docs, environment, events, execute, listings, logs, lookups,
-    metadata, monitoring, named, operations, queues, rehearsal, search, secrets, service, starts,
-    steering, task, tasks, token, workflow,
+    applications, bulk, definition_tags, docs, environment, events, execute, listings, logs,
+    lookups, metadata, monitoring, named, operations, queues, rehearsal, search, secrets, service,
+    starts, steering, task, tasks, token, workflow,
 };
 
 /// The routes behind one rule: a trailing slash means nothing.

@@ -45,6 +45,7 @@ fn overlay(task: &mut Task, row: &Delivery) {
     if held.leased {
         task.status = TaskStatus::InProgress;
         task.callback_after_seconds = 0;
+        task.lease_until = held.lease_until;
     }
     task.start_time = held.started_at;
     task.update_time = held.updated_at.max(task.update_time);
@@ -61,7 +62,6 @@ pub(crate) fn handed_out(out: &HandedOut) -> Task {
     overlay(&mut task, row);
     Task {
         fence_token: Some(row.hand_out.fence.to_string()),
-        lease_until: row.hand_out.lease_until,
         attempt: Some(row.attempt + 1),
         ..task
     }

@@ -21,7 +21,7 @@ pub(crate) fn command() -> Command {
 
 pub(crate) fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
     let (config, _) = flags::load(matches)?;
-    logging::start(&config)?;
+    logging::start(&config, None)?;
     print(&semel_server::make_admin_key(&config)?)?;
     eprintln!("this is an access key with the role admin; its secret is not stored, keep it");
     Ok(())

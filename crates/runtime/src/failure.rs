@@ -49,7 +49,7 @@ impl From<EntryError> for Failure {
 /// How one that exists is replaced.
 fn replacing(key: &DocumentKey) -> &'static str {
     match key.kind {
-        Kind::EventHandler => "PUT it",
+        Kind::EventHandler | Kind::Application | Kind::WorkflowTags | Kind::TaskTags => "PUT it",
         Kind::WorkflowDefinition | Kind::TaskDefinition | Kind::Environment | Kind::Secret => {
             "pass overwrite=true"
         }

@@ -18,8 +18,8 @@ mod edits;
 mod events;
 mod failure;
 mod gauges;
-mod health;
 mod handlers;
+mod health;
 mod inbox;
 mod indexer;
 mod labels;
@@ -60,8 +60,8 @@ pub use applications::{
 pub use blocking::{Blocked, Seen};
 pub use definitions::Definitions;
 pub use failure::Failure;
-pub use health::{Health, State};
 pub use handlers::Handlers;
+pub use health::{Health, State};
 pub use inbox::{Class, Inbox};
 pub use lane::{Lane, LaneDown, Stepped};
 pub use prepared::Prepared;
@@ -72,6 +72,7 @@ pub use sabotage::Sabotage;
 pub use searching::Found;
 pub use secrets::{
     AboutSecret, Confided, KeyRing, Resealed, Secrets, SecretsKey, Unreadable, reseal, unopened,
+    unopened_among,
 };
 pub use starts::StartWork;
 pub use variables::{Variable, Variables};

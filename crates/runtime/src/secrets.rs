@@ -18,7 +18,7 @@ use semel_store::{DocumentKey, Kind, Store, StoreError};
 use serde::{Deserialize, Serialize};
 
 pub use keys::{KeyRing, SecretsKey};
-pub use reseal::{Resealed, Unreadable, reseal, unopened};
+pub use reseal::{Resealed, Unreadable, reseal, unopened, unopened_among};
 
 use crate::failure::Failure;
 use crate::work::HandedOut;

@@ -34,6 +34,24 @@ pub(crate) fn run(connection: &mut Connection, now: Timestamp) -> Result<(), Ope
     run_all(connection, MIGRATIONS, now)
 }
 
+/// The schema of data that is only looked at; data another binary must read is refused.
+pub(crate) fn refuse_unknown(connection: &Connection) -> Result<u32, OpenError> {
+    let applied = applied(connection)?;
+    refuse_newer(&applied, MIGRATIONS)?;
+    for migration in MIGRATIONS {
+        let before = applied.iter().find(|(number, _)| *number == migration.number);
+        if before.is_some_and(|(_, checksum)| *checksum != Digest::of(migration.sql.as_bytes())) {
+            return Err(OpenError::Changed { number: migration.number });
+        }
+    }
+    Ok(applied.last().map_or(0, |(number, _)| *number))
+}
+
+/// The schema this binary writes.
+pub(crate) fn known() -> u32 {
+    MIGRATIONS.last().map_or(0, |migration| migration.number)
+}
+
 fn run_all(
     connection: &mut Connection,
     known: &[Migration],

@@ -19,8 +19,8 @@ use crate::index::SqliteIndex;
 use crate::readers::Readers;
 use crate::{fault, migrate, read, write};
 
-const DATABASE: &str = "semel.db";
-const LOCK: &str = "semel.lock";
+pub(crate) const DATABASE: &str = "semel.db";
+pub(crate) const LOCK: &str = "semel.lock";
 const PAGE_BYTES: i64 = 8192;
 const CACHE_KIB: i64 = 32 * 1024;
 const STATEMENTS: usize = 64;

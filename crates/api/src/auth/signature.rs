@@ -1,11 +1,18 @@
 //! # The signature of tokens: JWT, HS256 and nothing else
 //!
-//! The library checks the signature and the algorithm. It does not check the end of a token: it
-//! would ask the machine's clock, and time here is the store's.
+//! One algorithm and one header, so a token is read only if it begins with exactly the header we
+//! write: there is nothing to choose, and `alg` cannot lie. Whether a token has ended is judged
+//! elsewhere, by the store's clock.
 
-use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation, decode, encode};
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use hmac::{Hmac, KeyInit as _, Mac as _};
 use secrecy::{ExposeSecret as _, SecretBox};
 use serde::{Deserialize, Serialize};
+use sha2::Sha256;
+
+/// `{"typ":"JWT","alg":"HS256"}`
+const HEADER: &str = "eyJ0eXAiOiJKV1QiLCJhbGciOiJIUzI1NiJ9";
 
 /// What a token says; times in seconds, because clients read them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,30 +23,29 @@ pub(super) struct Claims {
     pub(super) exp: u64,
 }
 
-pub(super) struct Signature {
-    signs: EncodingKey,
-    reads: DecodingKey,
-    rules: Validation,
-}
+pub(super) struct Signature(Hmac<Sha256>);
 
 impl Signature {
     pub(super) fn of(key: &SecretBox<[u8; 32]>) -> Self {
-        let key = key.expose_secret();
-        let mut rules = Validation::new(Algorithm::HS256);
-        rules.validate_exp = false;
-        rules.validate_aud = false;
-        rules.set_required_spec_claims(&["exp", "sub"]);
-        Self { signs: EncodingKey::from_secret(key), reads: DecodingKey::from_secret(key), rules }
+        let keyed = Hmac::new_from_slice(key.expose_secret());
+        Self(keyed.expect("a key of any length will do"))
     }
 
     pub(super) fn sign(&self, claims: &Claims) -> Result<String, String> {
-        let header = Header::new(Algorithm::HS256);
-        encode(&header, claims, &self.signs).map_err(|error| error.to_string())
+        let claims = serde_json::to_vec(claims).map_err(|error| error.to_string())?;
+        let said = format!("{HEADER}.{}", BASE64_URL_SAFE_NO_PAD.encode(claims));
+        let signature = self.0.clone().chain_update(&said).finalize().into_bytes();
+        Ok(format!("{said}.{}", BASE64_URL_SAFE_NO_PAD.encode(signature)))
     }
 
-    /// None: not made with this key, or altered since.
+    /// None: not made with this key, or altered since. Signatures are compared in constant time.
     pub(super) fn read(&self, token: &str) -> Option<Claims> {
-        decode(token, &self.reads, &self.rules).ok().map(|token| token.claims)
+        let (said, signature) = token.rsplit_once('.')?;
+        let (header, claims) = said.split_once('.')?;
+        let signature = BASE64_URL_SAFE_NO_PAD.decode(signature).ok()?;
+        self.0.clone().chain_update(said).verify_slice(&signature).ok()?;
+        let claims = BASE64_URL_SAFE_NO_PAD.decode(claims).ok()?;
+        serde_json::from_slice(&claims).ok().filter(|_| header == HEADER)
     }
 }
 
@@ -85,9 +91,26 @@ mod tests {
     }
 
     #[test]
+    fn the_header_says_what_it_should() {
+        let header = BASE64_URL_SAFE_NO_PAD.decode(HEADER).unwrap();
+        assert_eq!(header, br#"{"typ":"JWT","alg":"HS256"}"#);
+    }
+
+    /// Made with another implementation, so that what we call HS256 is HS256.
+    #[test]
+    fn a_token_of_others_made_with_the_same_key_is_read() {
+        let token = "eyJ0eXAiOiJKV1QiLCJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJrZXkiLCJpYXQiOjEsImV4cCI6Mn0.5rBrS6bjt3iizt-NLMzvO3p41m1XdrsEmp-vu9MFHV8";
+        assert_eq!(signature(1).read(token), Some(claims()));
+        assert_eq!(signature(1).sign(&claims()).unwrap(), token);
+    }
+
+    #[test]
     fn another_algorithm_with_the_same_key_is_not_read() {
-        let header = Header::new(Algorithm::HS512);
-        let token = encode(&header, &claims(), &EncodingKey::from_secret(&[1; 32])).unwrap();
+        let token = signature(1).sign(&claims()).unwrap();
+        let other = BASE64_URL_SAFE_NO_PAD.encode(br#"{"typ":"JWT","alg":"HS512"}"#);
+        let said = format!("{other}.{}", token.split('.').nth(1).unwrap());
+        let signed = signature(1).0.chain_update(&said).finalize().into_bytes();
+        let token = format!("{said}.{}", BASE64_URL_SAFE_NO_PAD.encode(signed));
         assert_eq!(signature(1).read(&token), None);
     }
 }

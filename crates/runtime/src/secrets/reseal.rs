@@ -30,11 +30,20 @@ pub struct Resealed {
 /// Names of secrets whose value this ring does not open, each with the id of the key it wants. A
 /// value that was replaced is only kept to be masked, and may go.
 pub fn unopened(store: &dyn Store, ring: &KeyRing) -> Result<BTreeMap<String, String>, Failure> {
+    let documents = store.documents(Kind::Secret, None)?;
+    unopened_among(documents.iter().map(|(key, body)| (key.name.as_str(), body.as_ref())), ring)
+}
+
+/// The same, for documents that were read elsewhere.
+pub fn unopened_among<'a>(
+    documents: impl IntoIterator<Item = (&'a str, &'a [u8])>,
+    ring: &KeyRing,
+) -> Result<BTreeMap<String, String>, Failure> {
     let mut closed = BTreeMap::new();
-    for (key, body) in store.documents(Kind::Secret, None)? {
-        let stored = parse(&key.name, &body)?;
-        if ring.open(&key.name, &stored.value).is_none() {
-            closed.insert(key.name, stored.value.key);
+    for (name, body) in documents {
+        let stored = parse(name, body)?;
+        if ring.open(name, &stored.value).is_none() {
+            closed.insert(name.to_owned(), stored.value.key);
         }
     }
     Ok(closed)
