@@ -1,6 +1,6 @@
 module semel/compatibility
 
-go 1.21
+go 1.18
 
 require (
 	github.com/antihax/optional v1.0.0
