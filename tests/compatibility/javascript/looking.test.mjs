@@ -8,7 +8,8 @@ const house = await connect();
 /** The runs that match, once there are so many: the index follows a moment later. */
 function found(query, count, freeText = "*", size = 100) {
   const look = async () => {
-    const { results } = await house.workflows.search(0, size, query, freeText, "startTime:ASC");
+    const { results, totalHits } = await house.workflows.search(0, size, query, freeText, "startTime:ASC");
+    assert.ok(totalHits >= results.length, "hits are counted");
     return results.length === count && results;
   };
   return eventually(look, `${count} runs with ${query}`);

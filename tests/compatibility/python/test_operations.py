@@ -43,6 +43,14 @@ def test_07_terminate(clients, two_steps):
     assert seen.tasks[0].status == "CANCELED"
 
 
+def test_07_a_terminated_run_may_start_its_failure_workflow(clients):
+    cure = clients.define([step(fresh("nobody"), "only")])
+    run = clients.start(clients.define([step(fresh("nobody"), "only")], failure_workflow=cure))
+    clients.workflows.terminate_workflow(run, reason="broken", trigger_failure_workflow=True)
+    started = clients.workflows.get_workflow(run).output["conductor.failure_workflow"]
+    assert clients.workflows.get_workflow(started).workflow_name == cure
+
+
 def test_07_retry(clients, two_steps):
     _, run = two_steps
     answer(clients, run, "first", "FAILED")
@@ -53,9 +61,10 @@ def test_07_retry(clients, two_steps):
     end = clients.ended(run)
     assert end.status == "COMPLETED"
     assert [task.status for task in end.tasks] == ["FAILED", "COMPLETED", "COMPLETED"]
-    with pytest.raises(ApiException) as refused:
-        clients.workflows.retry_workflow(run)
-    assert refused.value.status == 409
+    for call in (clients.workflows.retry_workflow, clients.workflows.terminate_workflow):
+        with pytest.raises(ApiException) as refused:
+            call(run)
+        assert refused.value.status == 409
 
 
 def test_07_restart(clients, two_steps):

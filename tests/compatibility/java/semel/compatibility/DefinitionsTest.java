@@ -63,6 +63,14 @@ class DefinitionsTest {
     }
 
     @Test
+    @DisplayName("01 a name with a blank is found again")
+    void blank() {
+        // The SDK writes a blank in a path as `+`.
+        String name = house.define(workflowDef(fresh("odd a"), List.of(step("one", "one"))));
+        assertEquals(name, house.metadata.getWorkflowDef(name, 1).getName());
+    }
+
+    @Test
     @DisplayName("01 an invalid definition is told field by field")
     void invalidDefinition() {
         var refusal = refused(400, () -> house.define());
