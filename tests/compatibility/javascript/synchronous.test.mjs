@@ -7,10 +7,10 @@ const house = await connect();
 const request = (name, n = 1) => ({ name, version: 1, input: { n }, correlationId: "sync" });
 const add = async ({ inputData }) => ({ status: "COMPLETED", outputData: { n: inputData.n + 1 } });
 
-/** A workflow that waits twice. */
+/** A workflow that waits twice. The SDK wraps what it is given to say into `taskOutput`. */
 function waiting() {
   const wait = (reference) => step("wait", reference, { type: "WAIT", inputParameters: {} });
-  return house.define([wait("wait_1"), wait("wait_2")], { outputParameters: { said: "${wait_1.output.said}" } });
+  return house.define([wait("wait_1"), wait("wait_2")], { outputParameters: { said: "${wait_1.output.taskOutput.said}" } });
 }
 
 const executed = (name, strategy) =>
@@ -85,7 +85,7 @@ test("09 a step is answered and the run returned", async () => {
   const run = await house.start(await waiting());
   await house.reached(run, "wait_1", "IN_PROGRESS");
   const seen = await house.workflows.updateTaskSync("wait_1", run, "COMPLETED", { said: "by name" });
-  assert.deepEqual([seen.workflowId, seen.tasks[0].status, seen.tasks[0].outputData.said], [run, "COMPLETED", "by name"]);
+  assert.deepEqual([seen.workflowId, seen.tasks[0].status, seen.tasks[0].outputData], [run, "COMPLETED", { taskOutput: { said: "by name" } }]);
 });
 
 test("09 state is updated and waited for", async () => {

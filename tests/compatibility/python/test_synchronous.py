@@ -67,7 +67,7 @@ def test_09_a_signal_wakes_a_run(clients, waiting):
     assert clients.reached(run, "wait_1", "COMPLETED").output_data["said"] == "hello"
     clients.reached(run, "wait_2", "IN_PROGRESS")
     answered = clients.task_api.signal_workflow_task_sync(run, "COMPLETED", {}, return_strategy="TARGET_WORKFLOW")
-    assert (answered.response_type, answered.workflow_id, answered.status) == ("TARGET_WORKFLOW", run, "COMPLETED")
+    assert (answered.response_type, answered.workflow_id, answered.status.value) == ("TARGET_WORKFLOW", run, "COMPLETED")
     assert answered.output == {"said": "hello"}
 
 
