@@ -80,8 +80,9 @@ def test_10_runs_are_found_by_correlation(clients):
 
 def test_10_the_tasks_of_a_run_are_listed(clients):
     run = clients.start(clients.define([step(fresh("nobody"), "only")]))
-    listed = clients.workflow_api.get_execution_status_task_list(run, status=["SCHEDULED"])
-    assert [each.reference_task_name for each in listed.results] == ["only"]
+    # The SDK has no model for this answer, so it is read as it came.
+    listed = clients.workflow_api.get_execution_status_task_list(run, status=["SCHEDULED"], _preload_content=False)
+    assert [each["referenceTaskName"] for each in listed.json()["results"]] == ["only"]
 
 
 def test_11_logs_and_tasks_are_read(clients):
@@ -91,9 +92,9 @@ def test_11_logs_and_tasks_are_read(clients):
     assert clients.tasks.get_task_logs(polled.task_id) in (None, [])
     clients.tasks.add_task_log(polled.task_id, "plain words")
     # The SDK escapes a message as JSON does but sends it without quotes, so it is kept as it came.
-    clients.tasks.add_task_log(polled.task_id, 'say "hi"')
+    clients.tasks.add_task_log(polled.task_id, 'say "hi" to me')
     logs = clients.tasks.get_task_logs(polled.task_id)
-    assert [line.log for line in logs] == ["plain words", 'say \\"hi\\"']
+    assert [line.log for line in logs] == ["plain words", 'say \\"hi\\" to me']
     seen = clients.tasks.get_task(polled.task_id)
     assert (seen.workflow_instance_id, seen.status, seen.poll_count) == (run, "IN_PROGRESS", 1)
     with pytest.raises(ApiException) as refused:
