@@ -82,10 +82,10 @@ test("05 a terminal error ends the run", async () => {
 
 test("06 a long task keeps its lease", async () => {
   const task = fresh("long");
-  await house.metadata.registerTask(taskDef(task, { responseTimeoutSeconds: 3, retryCount: 3, retryDelaySeconds: 0 }));
+  await house.metadata.registerTask(taskDef(task, { responseTimeoutSeconds: 5, retryCount: 3, retryDelaySeconds: 0 }));
   const name = await house.define([step(task, "only")]);
   const execute = async () => {
-    await sleep(6_000);
+    await sleep(8_000);
     return completed({});
   };
   const worker = { taskDefName: task, leaseExtendEnabled: true, execute };

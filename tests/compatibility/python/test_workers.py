@@ -72,8 +72,8 @@ def test_05_a_terminal_error_ends_the_run(clients, run_workers):
 
 def test_06_a_long_task_keeps_its_lease(clients, run_workers):
     task = fresh("long")
-    clients.metadata.register_task_def(task_def(task, response_timeout_seconds=8, retry_count=3, retry_delay_seconds=0))
-    name = clients.define([step(task, "only", input_parameters={"seconds": 10})])
+    clients.metadata.register_task_def(task_def(task, response_timeout_seconds=12, retry_count=3, retry_delay_seconds=0))
+    name = clients.define([step(task, "only", input_parameters={"seconds": 15})])
     worker = Worker(task, workers.take_long, poll_interval=20, lease_extend_enabled=True)
     with run_workers(clients.configuration, worker):
         end = clients.ended(clients.start(name))

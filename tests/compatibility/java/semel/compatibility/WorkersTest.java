@@ -150,11 +150,11 @@ class WorkersTest {
     void lease() throws Exception {
         TaskDef definition = taskDef(fresh("long"));
         definition.setRetryCount(3);
-        definition.setResponseTimeoutSeconds(3);
+        definition.setResponseTimeoutSeconds(5);
         house.metadata.registerTaskDefs(List.of(definition));
         String name = house.define(step(definition.getName(), "only"));
         Worker patient = worker(definition.getName(), true, task -> {
-            sleep(6_000);
+            sleep(8_000);
             return completed(task, Map.of());
         });
         Workflow end = house.working(1, List.of(patient), () -> house.ended(house.start(name, 1)));
