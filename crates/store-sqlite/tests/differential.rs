@@ -12,7 +12,9 @@ use semel_engine::{
 };
 use semel_model::{Digest, ExecutionId, TaskId, Timestamp, Traceparent, WorkflowStatus};
 use semel_store::conformance::{Desk, Fixture, samples};
-use semel_store::{Clock, DocumentKey, Kind, MemoryStore, Place, Stamp, Store, Touches, Writes};
+use semel_store::{
+    Clock, DocumentKey, Kind, LogLine, MemoryStore, Place, Stamp, Store, Touches, Writes,
+};
 use semel_store_sqlite::SqliteStore;
 
 const SEEDS: u64 = 4;
@@ -197,6 +199,10 @@ fn message(dice: &mut Dice, key: MessageKey) -> MessageRow {
     MessageRow { key, to, body: dice.text().into_bytes() }
 }
 
+fn log(dice: &mut Dice, now: Timestamp) -> LogLine {
+    LogLine { place: dice.place(), created_at: dice.near(now), line: dice.text() }
+}
+
 /// One to four of anything.
 fn some<K: Ord, V>(dice: &mut Dice, mut one: impl FnMut(&mut Dice) -> (K, V)) -> BTreeMap<K, V> {
     (0..dice.roll(4)).map(|_| one(dice)).collect()
@@ -243,6 +249,7 @@ fn writes(dice: &mut Dice, desk: &Desk<'_>) -> Writes {
             let key = dice.message_key();
             (key, dice.maybe(|dice| message(dice, key)))
         }),
+        logs: (0..dice.roll(3)).map(|_| log(dice, now)).collect(),
         removed: (0..dice.roll(2) * dice.roll(2)).map(|_| dice.execution()).collect(),
         pinned: some(dice, |dice| (dice.token(), b"pinned".to_vec())),
         documents: some(dice, |dice| {
@@ -261,7 +268,11 @@ fn everything(desk: &Desk<'_>, after_seq: u64, max: usize) -> String {
         let Some(loaded) = store.load(id, after_seq).unwrap() else { continue };
         lines.push(format!("{:?}", loaded.head));
         lines.extend(loaded.entries.iter().map(|entry| Digest::of(entry).to_string()));
-        lines.extend(loaded.deliveries.iter().map(|row| format!("{row:?}")));
+        for row in &loaded.deliveries {
+            lines.push(format!("{row:?}"));
+            let place = Place { execution: id, task: row.task };
+            lines.push(format!("{:?}", store.logs(place, max).unwrap()));
+        }
     }
     for byte in 0..4 {
         lines.push(format!("{:?}", store.pinned(Digest::of(&[byte])).unwrap()));
