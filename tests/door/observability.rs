@@ -210,7 +210,7 @@ fn taken(house: &House, kind: &str) -> Value {
         let answer = house.send(&Request::get(format!("/api/tasks/poll/{kind}?workerid=w")));
         (answer.status == 200).then(|| answer.json())
     };
-    until(kind, PATIENCE, look).unwrap()
+    until(kind, PATIENCE, look).expect("it comes to that")
 }
 
 #[test]

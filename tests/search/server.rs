@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
-use semel_api::{App, Limits, door};
+use semel_api::{App, Limits, Watch, door};
 use semel_model::{ExecutionId, TaskId};
 use semel_runtime::{Found, Runtime, Settings};
 use semel_store::search::{TaskSearch, WorkflowSearch};
@@ -83,9 +83,16 @@ impl Server {
     }
 
     pub(crate) fn ask(&self, method: &str, path: &str, body: &Value) -> String {
-        let limits = Limits { body_bytes_max: 16 << 20, poll_wait_ms_max: 5_000 };
+        let limits = Limits {
+            body_bytes_max: 16 << 20,
+            poll_wait_ms_max: 5_000,
+            execute_wait_ms_max: 60_000,
+        };
         let runtime = Arc::clone(&self.runtime);
-        let door = door(App { runtime, limits, test_clock: true }, &[]);
+        let door = door(
+            App { runtime, limits, auth: None, test_clock: true, watch: Watch::default() },
+            &[],
+        );
         let request = Request::builder()
             .method(method)
             .uri(path)

@@ -125,7 +125,11 @@ impl House {
             }
         };
         let runtime = Arc::new(Runtime::open(store, self.settings)?);
-        let limits = Limits { body_bytes_max: 16 << 20, poll_wait_ms_max: 5_000 };
+        let limits = Limits {
+            body_bytes_max: 16 << 20,
+            poll_wait_ms_max: 5_000,
+            execute_wait_ms_max: 60_000,
+        };
         let app = App {
             runtime: Arc::clone(&runtime),
             limits,

@@ -1,6 +1,7 @@
 //! # What handlers share
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use semel_runtime::Runtime;
 
@@ -22,4 +23,11 @@ pub struct App {
 pub struct Limits {
     pub body_bytes_max: usize,
     pub poll_wait_ms_max: u64,
+    pub execute_wait_ms_max: u64,
+}
+
+impl Limits {
+    pub(crate) fn execute_wait(self, asked: Duration) -> Duration {
+        asked.min(Duration::from_millis(self.execute_wait_ms_max))
+    }
 }

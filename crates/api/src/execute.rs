@@ -31,9 +31,6 @@ use crate::workflow::execution_id;
 /// How long a caller waits who does not say, or says 0.
 const WAIT_SECONDS: i64 = 10;
 
-/// The longest wait.
-const WAIT_SECONDS_MAX: i64 = 60;
-
 const CONSISTENCIES: &[&str] = &["DURABLE", "SYNCHRONOUS", "REGION_DURABLE"];
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
@@ -74,7 +71,7 @@ struct Patience {
 }
 
 impl Patience {
-    fn of(params: &Params, headers: &HeaderMap) -> Result<Self, ApiError> {
+    fn of(app: &App, params: &Params, headers: &HeaderMap) -> Result<Self, ApiError> {
         let said = |name: &str| {
             let header = headers.get(name).and_then(|value| value.to_str().ok());
             params.text(name).or(header.filter(|value| !value.is_empty())).map(str::to_owned)
@@ -88,7 +85,7 @@ impl Patience {
         Ok(Self {
             request: said("requestId").unwrap_or_else(|| ExecutionId::draw().to_string()),
             references: references.map(str::to_owned).collect(),
-            wait: Duration::from_secs(seconds.min(WAIT_SECONDS_MAX).unsigned_abs()),
+            wait: app.limits.execute_wait(Duration::from_secs(seconds.unsigned_abs())),
         })
     }
 }
@@ -107,7 +104,7 @@ async fn execute(
     })?;
     let strategy = Strategy::of(&params)?;
     check_consistency(&params)?;
-    let patience = Patience::of(&params, &headers)?;
+    let patience = Patience::of(&app, &params, &headers)?;
     let mut request = match body.is_blank() {
         true => StartWorkflowRequest::default(),
         false => body.object()?,
@@ -152,7 +149,7 @@ async fn output_of(
     params: &Params,
     request: StartWorkflowRequest,
 ) -> Answered {
-    let patience = Patience::of(params, headers)?;
+    let patience = Patience::of(app, params, headers)?;
     let begun = begun(app, caller, headers, request).await?;
     let seen = app.runtime.wait_for(begun.id, patience.references, patience.wait).await?;
     Ok(begun.marks(answer_json(seen.run.execution.output())))
@@ -204,7 +201,7 @@ async fn update_state(
     body: Body,
 ) -> Answered {
     let update: WorkflowStateUpdate = body.object()?;
-    let patience = Patience::of(&params, &headers)?;
+    let patience = Patience::of(&app, &params, &headers)?;
     let execution = execution_id(&id)?;
     let task = task_update(update.task_reference_name, update.task_result)?;
     if let Some(variables) = update.variables {

@@ -203,10 +203,22 @@ async fn list(State(app): State<App>, params: Params) -> Answered {
     Ok(json(&app.runtime.blocking(read).await?))
 }
 
+/// By its name; else by its name with blanks, which one client writes as `+`.
+fn looked_up<T>(
+    name: &str,
+    look: impl Fn(&str) -> Result<Option<T>, Failure>,
+) -> Result<Option<T>, Failure> {
+    match look(name)? {
+        None if name.contains('+') => look(&name.replace('+', " ")),
+        found => Ok(found),
+    }
+}
+
 /// `GET /api/metadata/workflow/{name}`: that version, else the latest.
 async fn read(State(app): State<App>, Path(name): Path<String>, params: Params) -> Answered {
     let version: Option<i32> = params.number("version")?;
-    let found = app.runtime.world().definitions.workflow(&name, version)?;
+    let definitions = &app.runtime.world().definitions;
+    let found = looked_up(&name, |name| definitions.workflow(name, version))?;
     let found = found.ok_or_else(|| {
         let version = version.map_or("null".to_owned(), |version| version.to_string());
         ApiError::NotFound(format!("No such workflow found by name: {name}, version: {version}"))
@@ -294,7 +306,8 @@ async fn list_tasks(State(app): State<App>) -> Answered {
 
 /// `GET /api/metadata/taskdefs/{name}`.
 async fn read_task(State(app): State<App>, Path(name): Path<String>) -> Answered {
-    let found = app.runtime.world().definitions.task(&name)?;
+    let definitions = &app.runtime.world().definitions;
+    let found = looked_up(&name, |name| definitions.task(name))?;
     Ok(json(&found.ok_or_else(|| no_task(&name))?))
 }
 

@@ -32,9 +32,6 @@ const SIGNAL_TRIES_MAX: usize = 8;
 /// How long a signal waits for what follows from it, unless it says otherwise.
 const SIGNAL_WAIT_MS: i64 = 5_000;
 
-/// The longest such wait.
-const SIGNAL_WAIT_MS_MAX: i64 = 60_000;
-
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     vec![
         post("/api/tasks/{id}/{reference}/{status}", WORK, update)
@@ -212,14 +209,13 @@ async fn signal_and_wait(
     body: Body,
 ) -> Answered {
     let strategy = Strategy::of(&params)?;
-    let wait = params.number("timeoutMillis")?.unwrap_or(SIGNAL_WAIT_MS);
-    let wait = wait.clamp(0, SIGNAL_WAIT_MS_MAX).unsigned_abs();
+    let wait = params.number("timeoutMillis")?.unwrap_or(SIGNAL_WAIT_MS).max(0).unsigned_abs();
     let said = said(&id, &status, None, &body)?;
     let root = said.execution;
     if !answer_first_wait(&app, &caller, said).await? {
         return Err(ApiError::NotFound(format!("workflow {id} waits for no signal")));
     }
-    let wait = Duration::from_millis(wait);
+    let wait = app.limits.execute_wait(Duration::from_millis(wait));
     let seen = app.runtime.wait_for(root, Vec::new(), wait).await?;
     Ok(strategy.answer(&seen, None))
 }

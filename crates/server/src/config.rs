@@ -66,6 +66,10 @@ keys! {
     /// Longest time a poll may wait for work, in milliseconds; longer waits are cut to it
     poll_wait_ms_max: u64 = "5000", Number,
         |text| value::number(text, 0..=WAIT_MS_MAX, "milliseconds");
+    /// Longest time a synchronous execution, update or signal may wait, in milliseconds; longer waits
+    /// are cut to it
+    execute_wait_ms_max: u64 = "60000", Number,
+        |text| value::number(text, 0..=WAIT_MS_MAX, "milliseconds");
     /// Days that runs are kept after their end; 0 keeps them for ever
     retention_days: u32 = "30", Number,
         |text| value::number(text, 0..=RETENTION_DAYS_MAX, "days");

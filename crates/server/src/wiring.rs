@@ -69,6 +69,7 @@ pub async fn run(
         limits: Limits {
             body_bytes_max: config.body_bytes_max,
             poll_wait_ms_max: config.poll_wait_ms_max,
+            execute_wait_ms_max: config.execute_wait_ms_max,
         },
         auth,
         test_clock: config.test_clock,

@@ -76,6 +76,7 @@ const SAMPLES: &[(&str, [&str; 3])] = &[
     ("secrets_key", [KEY_HEX, KEY_BASE64, KEYS_BOTH]),
     ("body_bytes_max", ["1", "2", "3"]),
     ("poll_wait_ms_max", ["1", "2", "3"]),
+    ("execute_wait_ms_max", ["1", "2", "3"]),
     ("retention_days", ["0", "1", "36500"]),
     ("cors_origins", ["http://a", "http://b,http://c", "https://d:1"]),
     ("shutdown_ms", ["1", "2", "3"]),
@@ -105,6 +106,7 @@ fn nothing_said_means_the_defaults() {
         secrets_key: vec![],
         body_bytes_max: 16 * 1024 * 1024,
         poll_wait_ms_max: 5_000,
+        execute_wait_ms_max: 60_000,
         retention_days: 30,
         cors_origins: vec![],
         shutdown_ms: 10_000,
@@ -112,6 +114,7 @@ fn nothing_said_means_the_defaults() {
         log_format: LogFormat::Text,
         auth: false,
         token_seconds: 3_600,
+        otlp_endpoint: None,
         insecure: false,
         test_clock: false,
     };
