@@ -112,13 +112,16 @@ fn survives(shape: Shape) {
                 continue;
             }
             let started = match shape {
-                Shape::Start | Shape::Input if route.path.starts_with("/api/workflow") => {
+                Shape::Start | Shape::Execute | Shape::Input
+                    if route.path.starts_with("/api/workflow") =>
+                {
                     answer.header("x-workflow-id").map(str::to_owned)
                 }
                 Shape::Definition | Shape::Definitions | Shape::TaskDef | Shape::TaskDefs => {
                     Some(house.start(&name))
                 }
                 Shape::Start
+                | Shape::Execute
                 | Shape::Input
                 | Shape::Report
                 | Shape::Tags
@@ -126,6 +129,7 @@ fn survives(shape: Shape) {
                 | Shape::Rehearsal
                 | Shape::State
                 | Shape::Batch
+                | Shape::Names
                 | Shape::Handler
                 | Shape::Data
                 | Shape::Rerun
@@ -153,6 +157,8 @@ fn every_field_of_a_start_may_be_anything() {
 #[test]
 fn every_field_of_an_input_may_be_anything() {
     survives(Shape::Input);
+    survives(Shape::Execute);
+    survives(Shape::Rehearsal);
 }
 
 #[test]
@@ -177,6 +183,9 @@ fn what_operators_bring_may_be_anything() {
     survives(Shape::Data);
     survives(Shape::Upgrade);
     survives(Shape::Ids);
+    survives(Shape::Names);
+    survives(Shape::Batch);
+    survives(Shape::State);
 }
 
 #[test]
@@ -187,6 +196,7 @@ fn every_field_of_an_event_handler_may_be_anything() {
 #[test]
 fn every_field_of_a_tag_may_be_anything() {
     survives(Shape::Tags);
+    survives(Shape::Tag);
 }
 
 #[test]

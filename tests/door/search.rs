@@ -163,6 +163,7 @@ fn runs_are_looked_up_by_name_and_by_correlation_id() {
     let many = Request::post("/api/workflow/s_one/correlated", &json!(["c2", "none"]));
     let many = house.send(&many).json();
     assert_eq!((shown(&many["c2"]), &many["none"]), (vec![b], &json!([])));
+    assert_eq!(get("s_one/correlated"), json!({}), "ids that were lost find nothing");
     let batch = json!({"correlationIds": ["c/1"], "workflowNames": ["s_one", "s_two"]});
     let batch = house.send(&Request::post("/api/workflow/correlated/batch", &batch)).json();
     assert_eq!(shown(&batch["c/1"]), [a, c]);

@@ -5,7 +5,7 @@ use semel_model::Tag;
 use semel_runtime::World;
 use semel_store::{DocumentKey, Kind};
 
-use crate::answer::{Answered, json};
+use crate::answer::{Answered, empty, json};
 use crate::app::App;
 use crate::endpoint::{Endpoint, delete, get, post, put};
 use crate::error::ApiError;
@@ -70,21 +70,18 @@ async fn read(app: &App, kind: Kind, name: String) -> Answered {
 }
 
 async fn add(app: &App, kind: Kind, name: String, body: &Body) -> Answered {
-    let missing = name.clone();
-    let added = tags::add(app, key(app, kind, name)?, body).await;
-    tags::answered(added, || ApiError::NotFound(missing))
+    tags::add(app, key(app, kind, name)?, body).await?;
+    Ok(empty())
 }
 
 async fn set(app: &App, kind: Kind, name: String, body: &Body) -> Answered {
-    let missing = name.clone();
-    let set = tags::set(app, key(app, kind, name)?, body).await;
-    tags::answered(set, || ApiError::NotFound(missing))
+    tags::set(app, key(app, kind, name)?, body).await?;
+    Ok(empty())
 }
 
 async fn remove(app: &App, kind: Kind, name: String, body: &Body) -> Answered {
-    let missing = name.clone();
-    let removed = tags::remove(app, key(app, kind, name)?, body).await;
-    tags::answered(removed, || ApiError::NotFound(missing))
+    tags::remove(app, key(app, kind, name)?, body).await?;
+    Ok(empty())
 }
 
 macro_rules! of {

@@ -22,7 +22,7 @@ use crate::error::ApiError;
 use crate::named;
 use crate::operations::{Operation, operate};
 use crate::params::{Params, Path};
-use crate::request::Body;
+use crate::request::{Body, readable};
 use crate::roles::OPERATE;
 use crate::seen::{STRATEGIES, Strategy};
 use crate::starts::{begun, from_parts};
@@ -105,6 +105,7 @@ async fn execute(
     let strategy = Strategy::of(&params)?;
     check_consistency(&params)?;
     let patience = Patience::of(&app, &params, &headers)?;
+    readable("the request", &body.payload()?)?;
     let mut request = match body.is_blank() {
         true => StartWorkflowRequest::default(),
         false => body.object()?,
@@ -200,6 +201,7 @@ async fn update_state(
     params: Params,
     body: Body,
 ) -> Answered {
+    readable("the request", &body.payload()?)?;
     let update: WorkflowStateUpdate = body.object()?;
     let patience = Patience::of(&app, &params, &headers)?;
     let execution = execution_id(&id)?;

@@ -39,6 +39,9 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         correlated(get("/api/workflow/{id}/correlated/{correlation}", READ, correlated_one))
             .about("Runs of the workflow of that name with a correlation id")
             .gives::<Vec<Workflow>>(),
+        get("/api/workflow/{id}/correlated", READ, correlated_none)
+            .about("One client asks like this and loses its ids on the way: nothing is found")
+            .gives::<BTreeMap<String, Vec<Workflow>>>(),
         correlated(post("/api/workflow/{id}/correlated", READ, correlated_many))
             .about("Runs of the workflow of that name by correlation id")
             .takes::<Vec<String>>()
@@ -145,6 +148,11 @@ async fn correlated_many(
     body: Body,
 ) -> Answered {
     by_correlation(&app, &[name], body.texts()?, &params).await
+}
+
+/// `GET /api/workflow/{name}/correlated`.
+async fn correlated_none(Path(_): Path<String>) -> Answered {
+    Ok(json(&BTreeMap::<String, Vec<Workflow>>::new()))
 }
 
 #[derive(Default, Deserialize, JsonSchema)]

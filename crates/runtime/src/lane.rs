@@ -118,7 +118,7 @@ impl Lane {
         let mut prepared = Prepared::new(round, began, items.len());
         let mut behind = std::collections::BTreeSet::new();
         for (item, seen) in items.into_iter().zip(seen) {
-            let execution = execution_of(&item.work);
+            let execution = item.work.execution();
             if execution.is_some_and(|id| behind.contains(&id)) {
                 self.again.push_back(item); // Order within an execution is kept.
                 continue;
@@ -275,7 +275,7 @@ impl Lane {
         let items: Vec<_> =
             items.chain(prepared.parked.into_iter().map(|(item, _)| item)).collect();
         let culprit = match &*items {
-            [item] => execution_of(&item.work),
+            [item] => item.work.execution(),
             _ => None,
         };
         if let (StoreError::Corrupt(why), Some(id)) = (error, culprit) {
@@ -287,7 +287,7 @@ impl Lane {
 
     fn refuse(&self, items: Vec<Item>, error: &StoreError) {
         let requests: Vec<_> =
-            items.iter().filter_map(request_of).take(REQUESTS_LOGGED_MAX).collect();
+            items.iter().filter_map(Item::request).take(REQUESTS_LOGGED_MAX).collect();
         let count = items.len();
         tracing::error!(%error, items = count, ?requests, "a round could not be carried out");
         let refused = items.into_iter().map(|item| (item, Err(Failure::Unavailable)));
@@ -372,31 +372,4 @@ enum Decided {
 
 pub(crate) fn timer(execution: ExecutionId, event: Event) -> Item {
     Item::unasked(Work::Event(Box::new(EventWork::own(execution, event))))
-}
-
-/// The id of the request, if somebody asked for this one.
-fn request_of(item: &Item) -> Option<&str> {
-    let id = match &item.work {
-        Work::Start(work) => &work.event_id,
-        Work::Event(work) => &work.event_id,
-        _ => return None,
-    };
-    Some(id.as_str()).filter(|id| !id.is_empty())
-}
-
-fn execution_of(work: &Work) -> Option<ExecutionId> {
-    match work {
-        Work::Event(work) => Some(work.execution),
-        Work::Lift(id) | Work::Park(id, _) | Work::Message(_, Address::Execution(id)) => Some(*id),
-        Work::Remove(removal) => Some(removal.id),
-        Work::Start(_)
-        | Work::Claim(_)
-        | Work::Renew(_)
-        | Work::Documents(_)
-        | Work::Log(_)
-        | Work::Message(_, Address::Sink(_))
-        | Work::Expire(..)
-        | Work::Forget(_)
-        | Work::Beat => None,
-    }
 }

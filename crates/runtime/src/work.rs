@@ -43,6 +43,16 @@ impl Item {
         Self { work, reply, misses: 0, wants: Wants::default(), credit: None }
     }
 
+    /// The id of the request, if somebody asked for this one.
+    pub(crate) fn request(&self) -> Option<&str> {
+        let id = match &self.work {
+            Work::Start(work) => &work.event_id,
+            Work::Event(work) => &work.event_id,
+            _ => return None,
+        };
+        Some(id.as_str()).filter(|id| !id.is_empty())
+    }
+
     /// For what nobody waits for: timers, answers to questions.
     pub fn unasked(work: Work) -> Self {
         Self::new(work, Box::new(|_| {}))
@@ -70,6 +80,28 @@ pub enum Work {
     Forget(Vec<RecordKey>),
     /// Notes that the store is alive, so that downtime is measured from here.
     Beat,
+}
+
+impl Work {
+    /// The execution it is about, if it is about one that exists.
+    pub(crate) fn execution(&self) -> Option<ExecutionId> {
+        match self {
+            Self::Event(work) => Some(work.execution),
+            Self::Lift(id) | Self::Park(id, _) | Self::Message(_, Address::Execution(id)) => {
+                Some(*id)
+            }
+            Self::Remove(removal) => Some(removal.id),
+            Self::Start(_)
+            | Self::Claim(_)
+            | Self::Renew(_)
+            | Self::Documents(_)
+            | Self::Log(_)
+            | Self::Message(_, Address::Sink(_))
+            | Self::Expire(..)
+            | Self::Forget(_)
+            | Self::Beat => None,
+        }
+    }
 }
 
 /// An event for an execution that exists.
