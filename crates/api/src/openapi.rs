@@ -12,11 +12,11 @@ pub(crate) fn document(endpoints: impl Iterator<Item = Endpoint>) -> Json {
     let settings = SchemaSettings::draft2020_12()
         .with(|settings| settings.definitions_path = "/components/schemas".into());
     let mut schemas = settings.into_generator();
-    let error = schemas.subschema_for::<ErrorBody>().to_value();
+    let refused = json!({"application/json": {"schema": schemas.subschema_for::<ErrorBody>()}});
     let mut paths: Map<String, Json> = Map::new();
     for endpoint in endpoints {
         let method = endpoint.method.as_str().to_ascii_lowercase();
-        let described = operation(&endpoint, &mut schemas, &error);
+        let described = operation(&endpoint, &mut schemas);
         let path = paths.entry(endpoint.path).or_insert_with(|| json!({}));
         path[method] = described;
     }
@@ -30,6 +30,7 @@ pub(crate) fn document(endpoints: impl Iterator<Item = Endpoint>) -> Json {
         "paths": paths,
         "components": {
             "schemas": schemas.take_definitions(true),
+            "responses": refusals(&refused),
             "securitySchemes": {
                 "token": {"type": "apiKey", "in": "header", "name": "X-Authorization"},
             },
@@ -37,13 +38,13 @@ pub(crate) fn document(endpoints: impl Iterator<Item = Endpoint>) -> Json {
     })
 }
 
-fn operation(endpoint: &Endpoint, schemas: &mut SchemaGenerator, error: &Json) -> Json {
+fn operation(endpoint: &Endpoint, schemas: &mut SchemaGenerator) -> Json {
     let mut operation = json!({
         "operationId": operation_id(endpoint),
         "tags": [tag(endpoint.path)],
         "summary": endpoint.about,
         "parameters": parameters(endpoint),
-        "responses": responses(endpoint, schemas, error),
+        "responses": responses(endpoint, schemas),
     });
     if let Some(takes) = endpoint.takes {
         let content = content(takes, schemas);
@@ -105,7 +106,7 @@ fn content(content: Content, schemas: &mut SchemaGenerator) -> Json {
     }
 }
 
-fn responses(endpoint: &Endpoint, schemas: &mut SchemaGenerator, error: &Json) -> Json {
+fn responses(endpoint: &Endpoint, schemas: &mut SchemaGenerator) -> Json {
     let mut responses = Map::new();
     if endpoint.empty != Empty::Always {
         let success = match endpoint.gives {
@@ -117,29 +118,65 @@ fn responses(endpoint: &Endpoint, schemas: &mut SchemaGenerator, error: &Json) -
     if endpoint.empty != Empty::Never {
         responses.insert("204".to_owned(), json!({"description": "done; there is nothing to say"}));
     }
-    let refused = json!({"application/json": {"schema": error}});
-    for (status, why) in refusals(endpoint) {
-        let refusal = json!({"description": why, "content": refused});
-        responses.insert(status.to_string(), refusal);
+    let is_closed = matches!(endpoint.access, Access::Roles(_));
+    let usual = |refusal: &&Refusal| match refusal.when {
+        When::Always => true,
+        When::Closed => is_closed,
+        When::Said => false,
+    };
+    let said = |refusal: &&Refusal| endpoint.also.contains(&refusal.status);
+    for Refusal { status, .. } in REFUSALS.iter().filter(|it| usual(it) || said(it)) {
+        let named = json!({"$ref": format!("#/components/responses/{status}")});
+        responses.insert(status.to_string(), named);
     }
     Json::Object(responses)
 }
 
-fn refusals(endpoint: &Endpoint) -> Vec<(u16, &'static str)> {
-    let mut refusals = vec![
-        (400, "the request cannot be understood; the message names what is wrong"),
-        (404, "there is no such thing"),
-        (413, "the body is larger than body_bytes_max"),
-        (429, "too much at once; come back after Retry-After"),
-        (503, "the store is unavailable; come back after Retry-After"),
-    ];
-    if matches!(endpoint.access, Access::Roles(_)) {
-        refusals.push((401, "no token, or one that is invalid or has expired"));
-        refusals.push((403, "the token's roles do not allow this"));
-    }
-    for status in &endpoint.also {
-        let why = if *status == 409 { "not in this state" } else { "see the message" };
-        refusals.push((*status, why));
-    }
-    refusals
+/// Why an endpoint may refuse; each is described once.
+struct Refusal {
+    status: u16,
+    why: &'static str,
+    when: When,
+}
+
+enum When {
+    Always,
+    /// Where a token is needed.
+    Closed,
+    /// Where the endpoint says so.
+    Said,
+}
+
+const REFUSALS: &[Refusal] = &[
+    Refusal {
+        status: 400,
+        why: "the request cannot be understood; the message names what is wrong",
+        when: When::Always,
+    },
+    Refusal {
+        status: 401,
+        why: "no token, or one that is invalid or has expired",
+        when: When::Closed,
+    },
+    Refusal { status: 403, why: "the token's roles do not allow this", when: When::Closed },
+    Refusal { status: 404, why: "there is no such thing", when: When::Always },
+    Refusal { status: 409, why: "not in this state", when: When::Said },
+    Refusal { status: 413, why: "the body is larger than body_bytes_max", when: When::Always },
+    Refusal {
+        status: 429,
+        why: "too much at once; come back after Retry-After",
+        when: When::Always,
+    },
+    Refusal {
+        status: 503,
+        why: "the store is unavailable; come back after Retry-After",
+        when: When::Always,
+    },
+];
+
+fn refusals(refused: &Json) -> Json {
+    let all = REFUSALS.iter().map(|Refusal { status, why, .. }| {
+        (status.to_string(), json!({"description": why, "content": refused}))
+    });
+    Json::Object(all.collect())
 }

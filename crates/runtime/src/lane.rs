@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use semel_engine::{Address, Event, Queue};
+use semel_engine::{Event, Queue};
 use semel_model::{ExecutionId, Timestamp};
 use semel_store::{Stamp, StoreError, Touches, Writer};
 
