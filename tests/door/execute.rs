@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::house::{House, house};
+use crate::house::{House, house, report};
 use crate::raw::{Answer, Request};
 
 /// A workflow that waits for somebody, then for a worker; and one with it inside.
@@ -71,6 +71,55 @@ fn patience_ends_and_the_run_goes_on() {
     assert_eq!((&body["status"], &body["signalTimeout"]), (&json!("RUNNING"), &json!(true)));
     let task = house.claim("x_patience");
     assert_eq!(task["workflowInstanceId"], body["workflowId"]);
+}
+
+#[test]
+fn no_wait_is_longer_than_the_server_allows() {
+    let house = House::own(&[]); // Where it is ten milliseconds.
+    house.define("x_short");
+    let told = execute(&house, "x_short/1?waitForSeconds=3600", &json!({})).json();
+    assert_eq!((&told["status"], &told["signalTimeout"]), (&json!("RUNNING"), &json!(true)));
+}
+
+#[test]
+fn a_wait_with_a_deadline_blocks_nobody_and_is_signalled_all_the_same() {
+    let house = house();
+    let definition = json!({"name": "x_timed", "tasks": [
+        {"name": "nap", "taskReferenceName": "nap", "type": "WAIT",
+         "inputParameters": {"duration": "1h"}}]});
+    let put = Request::post("/api/metadata/workflow?overwrite=true", &definition);
+    assert_eq!(house.send(&put).status, 200);
+    let told = execute(&house, "x_timed/1?waitForSeconds=1", &json!({})).json();
+    assert_eq!((&told["status"], &told["signalTimeout"]), (&json!("RUNNING"), &json!(true)));
+    let id = told["workflowId"].as_str().expect("an id");
+    let told = signal(&house, id, "signal/sync", &json!({"early": true})).json();
+    assert_eq!((&told["status"], &told["output"]), (&json!("COMPLETED"), &json!({"early": true})));
+}
+
+#[test]
+fn a_task_is_past_when_its_last_attempt_is() {
+    let house = house();
+    house.define("x_again");
+    let definition = json!({"name": "x_again", "tasks": [
+        {"name": "x_again", "taskReferenceName": "first", "type": "SIMPLE"},
+        {"name": "x_again_next", "taskReferenceName": "next", "type": "SIMPLE"}]});
+    let put = Request::post("/api/metadata/workflow?overwrite=true", &definition);
+    assert_eq!(house.send(&put).status, 200);
+    let told = || {
+        let body = json!({"idempotencyKey": "k", "idempotencyStrategy": "RETURN_EXISTING"});
+        let query = "x_again/1?waitForSeconds=1&waitUntilTaskRef=first";
+        execute(&house, query, &body).json()
+    };
+    let ends = |status: &str| {
+        let report = report(&house.claim("x_again"), status, json!({}));
+        assert_eq!(house.send(&Request::post("/api/tasks", &report)).status, 200);
+    };
+    assert_eq!(told()["signalTimeout"], true, "nobody has taken it");
+    ends("FAILED");
+    assert_eq!(told()["signalTimeout"], true, "it will be tried again");
+    ends("COMPLETED");
+    let past = told();
+    assert_eq!((&past["status"], &past["signalTimeout"]), (&json!("RUNNING"), &json!(false)));
 }
 
 #[test]
