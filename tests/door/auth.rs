@@ -226,3 +226,32 @@ fn what_is_no_route_tells_a_stranger_nothing() {
         is_unknown(&answer, "INVALID_TOKEN", path);
     }
 }
+
+#[test]
+fn a_worker_cannot_ask_for_a_secret_by_reporting_its_name() {
+    let closed = Closed::built(&[]);
+    let worker = closed.holder("thief", &["worker"]);
+    let value = Request::new("PUT", "/api/secrets/DB").body("the value");
+    assert_eq!(closed.house.send(&closed.admin.says(value)).status, 200);
+    let step = |name: &str| {
+        json!({"name": name, "taskReferenceName": name, "type": "SIMPLE",
+        "inputParameters": {"given": "${a.output.x}", "right": "${workflow.secrets.DB}"}})
+    };
+    let steps = [json!({"name": "a", "taskReferenceName": "a", "type": "SIMPLE"}), step("b")];
+    let definition = json!({"name": "theft", "tasks": steps});
+    closed.ask("POST", "/api/metadata/workflow", &definition);
+    let started = closed.asked(&closed.admin, "POST", "/api/workflow/theft", &json!({}));
+    assert_eq!(started.status, 200);
+    let poll = |kind: &str| {
+        let path = format!("/api/tasks/poll/{kind}?workerid=w");
+        closed.house.send(&worker.says(Request::get(path))).json()
+    };
+    let task = poll("a");
+    let wish = "${workflow.secrets.DB}";
+    let report = json!({"workflowInstanceId": task["workflowInstanceId"],
+        "taskId": task["taskId"], "status": "COMPLETED", "outputData": {"x": wish}});
+    assert_eq!(closed.asked(&worker, "POST", "/api/tasks", &report).status, 200);
+    let input = &poll("b")["inputData"];
+    assert_eq!(input["given"], wish, "what was reported is text");
+    assert_eq!(input["right"], "the value", "what the definition asks for is given");
+}

@@ -258,7 +258,9 @@ fn a_verb_that_a_path_does_not_know_is_405() {
             let pattern = |path: &str| path.replace("{name}", "{id}").replace("{event}", "{id}");
             let known = |verb: &str| {
                 let same = |it: &&Route| pattern(it.path) == pattern(route.path);
-                let asked = if verb == "HEAD" { "GET" } else { verb };
+                let takes = ["/poll/", "/execute/"].iter().any(|part| route.path.contains(part));
+                // A GET that changes something is never done for a HEAD.
+                let asked = if verb == "HEAD" && !takes { "GET" } else { verb };
                 ROUTES.iter().filter(same).any(|it| it.method == asked)
             };
             for verb in verbs.into_iter().filter(|verb| !known(verb)) {

@@ -11,24 +11,29 @@ use axum::response::Response;
 use crate::caller::{ANONYMOUS, Principal};
 use crate::watch::Asked;
 
+/// How much of a path is noted.
+const PATH_CHARS_MAX: usize = 500;
+
 /// Nothing is written for requests that only look.
 pub(crate) struct Line(Option<Noted>);
 
 struct Noted {
     principal: String,
     method: Method,
-    path: &'static str,
+    /// As it was asked for: it names what was changed.
+    path: String,
     request: String,
     /// 0: the caller left before there was an answer.
     status: u16,
 }
 
 impl Line {
-    pub(crate) fn of(request: &Request, path: &'static str) -> Self {
-        let method = request.method().clone();
-        if matches!(method, Method::GET | Method::HEAD | Method::OPTIONS) {
+    pub(crate) fn of(request: &Request, mutates: bool) -> Self {
+        if !mutates {
             return Self(None);
         }
+        let method = request.method().clone();
+        let path = request.uri().path().chars().take(PATH_CHARS_MAX).collect();
         let asked = request.extensions().get::<Asked>();
         let request = asked.map_or_else(String::new, |asked| asked.id.to_string());
         let principal = ANONYMOUS.to_owned();

@@ -57,6 +57,8 @@ pub(crate) struct Endpoint {
     pub(crate) gives: Option<Content>,
     /// May answer 204, or always does.
     pub(crate) empty: Empty,
+    /// Changes something. A GET that does is audited, and never done for a HEAD.
+    pub(crate) mutates: bool,
     /// Other statuses than the usual refusals.
     pub(crate) also: Vec<u16>,
     serve: MethodRouter<App>,
@@ -89,7 +91,9 @@ fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
 
 impl Endpoint {
     fn new(method: Method, path: &'static str, access: Access, serve: MethodRouter<App>) -> Self {
+        let mutates = method != Method::GET;
         Self {
+            mutates,
             method,
             path,
             access,
@@ -157,6 +161,10 @@ impl Endpoint {
         Self { empty: Empty::Sometimes, ..self }
     }
 
+    pub(crate) fn mutates(self) -> Self {
+        Self { mutates: true, ..self }
+    }
+
     pub(crate) fn also(mut self, status: u16) -> Self {
         self.also.push(status);
         self
@@ -164,7 +172,8 @@ impl Endpoint {
 
     /// Adds the route, with its guard in front of the handler.
     pub(crate) fn open(self, routes: Router<App>, app: &App) -> Router<App> {
-        let watch = Guard { app: app.clone(), access: self.access, path: self.path };
+        let Self { access, mutates, .. } = self;
+        let watch = Guard { app: app.clone(), access, mutates };
         routes.route(self.path, self.serve.layer(from_fn_with_state(watch, guard)))
     }
 }

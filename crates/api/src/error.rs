@@ -146,7 +146,7 @@ fn status_of(failure: &Failure) -> (StatusCode, bool) {
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let (status, retryable) = self.status();
-        if status.is_server_error() {
+        if status == StatusCode::INTERNAL_SERVER_ERROR {
             tracing::error!(status = status.as_u16(), error = self.message(), "a request failed");
         }
         let code = self.code().map(str::to_owned);

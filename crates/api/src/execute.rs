@@ -54,7 +54,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .about("Starts a run, waits, and tells its output; the body is its input")
             .takes_data(),
         by_name(get("/api/workflow/execute/{name}", OPERATE, execute_with_query))
-            .about("Starts a run, waits, and tells its output; the query is its input"),
+            .about("Starts a run, waits, and tells its output; the query is its input")
+            .mutates(),
         waits(post("/api/workflow/{id}/state", OPERATE, update_state))
             .about("Changes variables and a task of a run, and waits")
             .takes::<WorkflowStateUpdate>()

@@ -4,7 +4,7 @@
 //! request's body is read. What matches no endpoint has a guard too: a stranger learns nothing there.
 
 use axum::extract::{Request, State};
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use semel_runtime::Holder;
@@ -19,17 +19,25 @@ use crate::roles::{self, Access};
 pub(crate) struct Guard {
     pub(crate) app: App,
     pub(crate) access: Access,
-    pub(crate) path: &'static str,
+    pub(crate) mutates: bool,
 }
 
 /// While authentication is off, everybody is let in as nobody in particular.
 pub(crate) async fn guard(
-    State(Guard { app, access, path }): State<Guard>,
+    State(Guard { app, access, mutates }): State<Guard>,
     mut request: Request,
     next: Next,
 ) -> Response {
-    let Some(auth) = &app.auth else { return next.run(request).await };
-    let mut line = Line::of(&request, path);
+    // A HEAD would be served as its GET.
+    let is_misled = mutates && request.method() == Method::HEAD;
+    let Some(auth) = &app.auth else {
+        let refused = is_misled.then(|| ApiError::MethodNotAllowed.into_response());
+        return match refused {
+            Some(refused) => refused,
+            None => next.run(request).await,
+        };
+    };
+    let mut line = Line::of(&request, mutates);
     if matches!(access, Access::Anyone) {
         return line.ended(next.run(request).await);
     }
@@ -41,6 +49,9 @@ pub(crate) async fn guard(
     line.is_by(&principal);
     if !access.lets_in(&holder.application.roles) {
         return line.ended(forbidden(access, &holder).into_response());
+    }
+    if is_misled {
+        return line.ended(ApiError::MethodNotAllowed.into_response());
     }
     request.extensions_mut().insert(principal);
     request.extensions_mut().insert(holder);

@@ -12,18 +12,18 @@ use crate::endpoint::{Endpoint, get, post};
 use crate::error::ApiError;
 use crate::params::Path;
 use crate::request::Body;
-use crate::roles::FOLLOW;
+use crate::roles::{FOLLOW, WORK};
 use crate::task::place;
 
 /// More lines of one report are dropped.
 const LINES_PER_REPORT_MAX: usize = 10;
 
 /// Longer lines are cut.
-const LINE_CHARS_MAX: usize = 65_535;
+const LINE_CHARS_MAX: usize = 16_384;
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     vec![
-        post("/api/tasks/{id}/log", FOLLOW, write).about("Writes a line about a task").takes_text(),
+        post("/api/tasks/{id}/log", WORK, write).about("Writes a line about a task").takes_text(),
         get("/api/tasks/{id}/log", FOLLOW, read)
             .about("What was written about a task, oldest line first")
             .gives::<Vec<TaskExecLog>>()

@@ -1,6 +1,6 @@
 //! # Look-ups: runs by name and by correlation id, contract section 2.1
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use axum::extract::State;
 use schemars::JsonSchema;
@@ -19,8 +19,11 @@ use crate::roles::READ;
 use crate::search::{read_all, refused};
 use crate::view;
 
-/// As many runs as one look-up tells of.
+/// As many runs as one request tells of.
 const FOUND_MAX: usize = 1_000;
+
+/// As many ids as one list of what is running holds.
+const RUNNING_MAX: usize = 100_000;
 
 /// As many correlation ids as one request may name.
 const IDS_MAX: usize = 1_000;
@@ -67,16 +70,8 @@ async fn running(State(app): State<App>, Path(name): Path<String>, params: Param
     let search = WorkflowSearch::parse(&query, "*", "startTime:ASC")
         .and_then(|search| search.and(WorkflowField::Name, [name.as_str()]))
         .map_err(refused)?;
-    let mut ids = Vec::new();
-    loop {
-        let page = search.clone().page(ids.len(), FOUND_MAX);
-        let found = app.runtime.search_workflows(page).await?;
-        let is_last = found.ids.len() < FOUND_MAX;
-        ids.extend(found.ids.into_iter().map(|id| id.to_string()));
-        if is_last {
-            return Ok(json(&ids));
-        }
-    }
+    let found = app.runtime.search_workflows(search.page(0, RUNNING_MAX)).await?;
+    Ok(json(&found.ids.iter().map(ToString::to_string).collect::<Vec<_>>()))
 }
 
 struct Wanted {
@@ -132,9 +127,15 @@ async fn by_correlation(
         return Err(ApiError::Malformed(message));
     }
     let wanted = Wanted::of(params)?;
-    let mut found = BTreeMap::new();
-    for correlation in correlations {
+    let (mut found, mut count) = (BTreeMap::new(), 0);
+    for correlation in correlations.into_iter().collect::<BTreeSet<_>>() {
         let runs = correlated(app, names, &correlation, &wanted).await?;
+        count += runs.len();
+        if count > FOUND_MAX {
+            let message =
+                format!("more than {FOUND_MAX} runs have these ids; ask for fewer at once");
+            return Err(ApiError::Malformed(message));
+        }
         found.insert(correlation, runs);
     }
     Ok(json(&found))

@@ -107,7 +107,7 @@ pub(crate) async fn say(
     event: impl FnOnce(Progress) -> Event,
 ) -> Result<Option<TaskId>, ApiError> {
     let mask = app.runtime.mask(said.execution, about).await?;
-    confidential::clear(&mask, &mut said.output, &mut said.progress.reason);
+    confidential::clear(app, &mask, &mut said.output, &mut said.progress.reason);
     let actor = caller.acting(said.progress.worker.clone());
     let work = EventWork {
         execution: said.execution,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use axum::extract::State;
 use semel_engine::Queue;
 use semel_model::{Payload, PollData};
+use semel_runtime::World;
 use serde_json::json as value;
 
 use crate::answer::{Answered, json};
@@ -47,9 +48,14 @@ fn wanted(params: &Params) -> Result<String, ApiError> {
     params.text("taskType").map(str::to_owned).ok_or_else(missing)
 }
 
+/// Off the threads that serve: the store may be busy with a commit.
+pub(crate) async fn waiting(app: &App) -> Result<BTreeMap<Queue, usize>, ApiError> {
+    Ok(app.runtime.blocking(|world: &World| world.waiting()).await?)
+}
+
 /// `GET /api/tasks/queue/sizes`: of each type that is named, over all its domains.
 async fn sizes(State(app): State<App>, params: Params) -> Answered {
-    let waiting = app.runtime.world().waiting()?;
+    let waiting = waiting(&app).await?;
     let size = |task_type: &str| -> usize {
         let of_type = waiting.iter().filter(|(queue, _)| queue.task_type == task_type);
         of_type.map(|(_, count)| count).sum()
@@ -62,12 +68,12 @@ async fn sizes(State(app): State<App>, params: Params) -> Answered {
 async fn size(State(app): State<App>, params: Params) -> Answered {
     let domain = params.text("domain").map(str::to_owned);
     let queue = Queue { task_type: wanted(&params)?, domain };
-    Ok(json(&app.runtime.world().waiting()?.get(&queue).copied().unwrap_or(0)))
+    Ok(json(&waiting(&app).await?.get(&queue).copied().unwrap_or(0)))
 }
 
 /// `GET /api/tasks/queue/all`.
 async fn everything(State(app): State<App>) -> Answered {
-    let all = app.runtime.world().waiting()?;
+    let all = waiting(&app).await?;
     Ok(json(
         &all.iter().map(|(queue, count)| (queue.to_string(), count)).collect::<BTreeMap<_, _>>(),
     ))
@@ -75,7 +81,7 @@ async fn everything(State(app): State<App>) -> Answered {
 
 /// `GET /api/tasks/queue/all/verbose`: in the shape of a queue with one shard.
 async fn verbose(State(app): State<App>) -> Answered {
-    let all = app.runtime.world().waiting()?;
+    let all = waiting(&app).await?;
     let shard = |count: &usize| value!({"a": {"size": count, "uacked": 0}});
     let all = all.iter().map(|(queue, count)| (queue.to_string(), shard(count)));
     Ok(json(&all.collect::<BTreeMap<_, _>>()))

@@ -2,12 +2,15 @@
 //!
 //! The index says which; what is shown of them is read from what is committed.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
 use axum::extract::State;
 use axum::response::Response;
 use semel_model::{ExecutionId, SearchResult, Task, TaskSummary, Workflow, WorkflowSummary};
-use semel_runtime::{Snapshot, World};
-use semel_store::Place;
+use semel_runtime::{Failure, Snapshot, World};
 use semel_store::search::{SearchError, TaskSearch, WorkflowField, WorkflowSearch};
+use semel_store::{Place, StoreError};
 use serde::Serialize;
 
 use crate::answer::{Answered, json, with_header};
@@ -117,10 +120,21 @@ fn task_search(params: &Params) -> Result<TaskSearch, ApiError> {
 /// Runs as they are committed; one that is gone since it was found is left out.
 pub(crate) async fn read_all(app: &App, ids: Vec<ExecutionId>) -> Result<Vec<Snapshot>, ApiError> {
     let read = move |world: &World| {
-        let found = ids.into_iter().map(|id| world.read(id));
+        let found = ids.into_iter().map(|id| readable(world, id));
         found.filter_map(Result::transpose).collect()
     };
     Ok(app.runtime.blocking(read).await?)
+}
+
+/// One run that is damaged does not keep the others from being shown.
+fn readable(world: &World, id: ExecutionId) -> Result<Option<Snapshot>, Failure> {
+    match world.read(id) {
+        Err(Failure::Store(StoreError::Corrupt(what))) => {
+            tracing::warn!(what, execution = %id, "a run that was found cannot be read");
+            Ok(None)
+        }
+        found => found,
+    }
 }
 
 /// Rows and their number. While the index is still being built there may be more.
@@ -184,14 +198,14 @@ async fn found_tasks(app: &App, params: &Params) -> Result<(usize, Vec<Task>, bo
     let found = app.runtime.search_tasks(task_search(params)?).await?;
     let places = found.ids;
     let read = move |world: &World| {
+        let mut runs: BTreeMap<ExecutionId, Option<Snapshot>> = BTreeMap::new();
         let mut tasks = Vec::new();
-        let mut last: Option<Snapshot> = None;
-        for place in places {
-            let is_last = last.as_ref().is_some_and(|run| run.execution.id() == place.execution);
-            if !is_last {
-                last = world.read(place.execution)?;
-            }
-            tasks.extend(last.as_ref().and_then(|run| view::task(run, place.task)));
+        for Place { execution, task } in places {
+            let run = match runs.entry(execution) {
+                Entry::Occupied(read) => read.into_mut(),
+                Entry::Vacant(new) => new.insert(readable(world, execution)?),
+            };
+            tasks.extend(run.as_ref().and_then(|run| view::task(run, task)));
         }
         Ok(tasks)
     };

@@ -10,6 +10,7 @@ use crate::endpoint::Value::{Number, Text, Texts};
 use crate::endpoint::{Endpoint, get, post};
 use crate::error::ApiError;
 use crate::params::{Params, Path};
+use crate::queues::waiting;
 use crate::roles::{FOLLOW, OPERATE, READ, WORK};
 use crate::view;
 use crate::workflow::snapshot;
@@ -89,7 +90,7 @@ fn statuses(params: &Params) -> Result<Vec<TaskStatus>, ApiError> {
 
 /// `POST /api/tasks/queue/requeue/{type}`.
 async fn requeue(State(app): State<App>, Path(kind): Path<String>) -> Answered {
-    let waiting = app.runtime.world().waiting()?;
+    let waiting = waiting(&app).await?;
     let of_type = waiting.iter().filter(|(queue, _)| queue.task_type == kind);
     Ok(text(of_type.map(|(_, count)| count).sum::<usize>().to_string()))
 }

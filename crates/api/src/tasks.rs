@@ -36,6 +36,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     vec![
         get("/api/tasks/poll/{type}", WORK, poll)
             .about("Takes a task of a type")
+            .mutates()
             .query("workerid", Text)
             .query("domain", Text)
             .query("pollId", Text)
@@ -43,6 +44,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .or_nothing(),
         get("/api/tasks/poll/batch/{type}", WORK, poll_batch)
             .about("Takes tasks of a type, waiting for one if there is none")
+            .mutates()
             .query("workerid", Text)
             .query("domain", Text)
             .query("pollId", Text)
@@ -183,7 +185,8 @@ async fn cleared(app: &App, mut named: Named) -> Result<Named, ApiError> {
     let mask = app.runtime.mask(execution, |execution| execution.task(task).cloned()).await?;
     named.logs = logs::lines(named.place, &named.result, &mask, app.runtime.now());
     let Named { report, result, .. } = &mut named;
-    if confidential::clear(&mask, &mut result.output_data, &mut result.reason_for_incompletion) {
+    if confidential::clear(app, &mask, &mut result.output_data, &mut result.reason_for_incompletion)
+    {
         report.progress.reason = result.reason_for_incompletion.clone();
         report.fingerprint = fingerprint(task, report.progress.status, result);
     }

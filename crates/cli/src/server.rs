@@ -4,6 +4,7 @@
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use clap::{ArgMatches, Command};
 use semel_server::{Config, Exporter, NewKey, Store};
@@ -27,11 +28,16 @@ pub(crate) fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
     served
 }
 
+/// What reads and nothing more gets this long to come to an end.
+const LOOSE_ENDS: Duration = Duration::from_secs(1);
+
 /// Returns when the server has stopped.
 fn run_server(config: Config) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(semel_server::run(config, variables(), banner))?;
-    Ok(())
+    let served = runtime.block_on(semel_server::run(config, variables(), banner));
+    // A search that nobody waits for any more must not keep the process.
+    runtime.shutdown_timeout(LOOSE_ENDS);
+    Ok(served?)
 }
 
 /// Those of the process, once. What is not UTF-8 cannot be a value of a workflow.

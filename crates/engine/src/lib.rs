@@ -49,7 +49,7 @@ pub use delivery::{Claimed, Delivery, HandOut, Queue, Token, follow};
 pub use entry::{ENGINE_VERSION, Entry, EntryError, Link};
 pub use event::{Event, Parent, Progress, Report, Rerun, Slot, Start};
 pub use execution::{Child, Deadline, Execution, Task};
-pub use expression::{Mask, Secret, mentions_secrets, reveal, secrets_in};
+pub use expression::{Mask, Secret, disarmed, mentions_secrets, reveal, secrets_in};
 pub use facts::{Claim, Environment, Facts, Registered};
 pub use handling::{Deed, Handled, Handler, Occasion, Publication};
 pub use head::Head;

@@ -56,7 +56,8 @@ impl Runtime {
             let look = self.blocking(move |world| world.look(id, &wanted)).await?;
             let look = look.ok_or_else(|| Failure::NoExecution(id.to_string()))?;
             let is_worth_telling = look.is_over || look.blocked.is_some();
-            if !is_worth_telling && watch.extend(look.runs) {
+            let is_late = tokio::time::Instant::now() >= until;
+            if !is_worth_telling && watch.extend(look.runs) && !is_late {
                 continue; // A child that was not listened to may have changed since the look.
             }
             let goes_on = !is_worth_telling

@@ -15,7 +15,7 @@ use semel_model::{ExecutionId, TaskId, Timestamp};
 use semel_store::{Place, Writes};
 use tokio::sync::watch;
 
-/// Runs and tasks that may be marked; beyond that all marks are dropped.
+/// Runs, tasks and KiB of payload that may be marked; beyond that all marks are dropped.
 const MARKS_MAX: usize = 100_000;
 
 /// What one event changed that is searched by.
@@ -258,7 +258,8 @@ impl Marks {
     }
 
     fn touch(&mut self, id: ExecutionId, execution: &Arc<Execution>, touched: Touched) {
-        self.weight += touched.tasks.len();
+        let held_kib = (execution.input().len() + execution.output().len()) / 1024;
+        self.weight += touched.tasks.len() + held_kib;
         let mark = self.run(id);
         if std::mem::take(&mut mark.is_removed) {
             // Another run under the same id: nothing of the one before is left.

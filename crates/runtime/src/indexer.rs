@@ -38,6 +38,8 @@ pub(crate) struct Indexer {
     walk: Option<Walk>,
     progress: Progress,
     has_wordless: bool,
+    /// Somebody looks for words and has not got all of them yet.
+    wants_words: bool,
     has_failed: bool,
     /// There was something to write at the last look.
     was_busy: bool,
@@ -52,6 +54,7 @@ impl Indexer {
             walk,
             progress: Progress::default(),
             has_wordless: true,
+            wants_words: false,
             has_failed: false,
             was_busy: false,
         }
@@ -78,6 +81,7 @@ impl Indexer {
     fn pause(&self) -> Duration {
         match (self.walk.is_some(), self.has_wordless) {
             _ if self.has_failed => AFTER_FAILURE,
+            (_, true) if self.wants_words => Duration::ZERO,
             // Marks gather while others work, and nobody is kept from working.
             (true, _) if self.was_busy => LOOK_EVERY_COMPARING,
             (true, _) => Duration::ZERO,
@@ -98,7 +102,13 @@ impl Indexer {
         self.was_busy = is_busy;
         let mut batch = Batch::default();
         for (id, mark) in taken.runs {
-            self.world.index_mark(&mut batch, id, &mark)?;
+            match self.world.index_mark(&mut batch, id, &mark) {
+                // It is the run that cannot be read, not the index.
+                Err(Failure::Store(StoreError::Corrupt(what))) => {
+                    tracing::warn!(what, execution = %id, "a run cannot be read and is not indexed");
+                }
+                marked => marked?,
+            }
             self.write_large(&mut batch)?;
         }
         self.write(&mut batch)?;
@@ -111,12 +121,14 @@ impl Indexer {
             self.progress.is_complete = self.walk.is_none();
         }
         self.has_wordless |= is_busy;
+        self.wants_words |= taken.wanted.words;
         if self.has_wordless {
-            let is_urgent = taken.wanted.words || !is_busy;
+            let is_urgent = self.wants_words || !is_busy;
             self.write_words(if is_urgent { WORDS_IDLE } else { WORDS_BUSY })?;
         }
         if !self.has_wordless {
             self.progress.words = taken.up_to;
+            self.wants_words = false;
         }
         Ok(())
     }

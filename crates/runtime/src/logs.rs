@@ -8,7 +8,7 @@ use crate::work::Answer;
 use crate::world::World;
 
 /// Of a longer log the last lines are told.
-const LOG_LINES_MAX: usize = 10_000;
+const LOG_LINES_MAX: usize = 1_000;
 
 impl Round {
     /// Nothing is kept of a run that is gone.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use semel_engine::{Queue, Token};
 use semel_model::{Digest, ExecutionId, Timestamp};
 use semel_store::{Store, StoreError};
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot};
 
 use crate::failure::Failure;
 use crate::health::Health;
@@ -23,8 +23,15 @@ use crate::waiters::Waiting;
 use crate::work::{Answer, Claim, HandedOut, Item, Work};
 use crate::world::World;
 
+/// Searches and rehearsals at one time: they take long, and others read too.
+const LOOKS_AT_ONCE: usize = 2;
+
+/// How long one may wait for its turn.
+const TURN_WITHIN: Duration = Duration::from_secs(5);
+
 pub struct Runtime {
     world: Arc<World>,
+    looks: Semaphore,
     inbox: Arc<Inbox>,
     threads: Threads,
 }
@@ -54,7 +61,7 @@ impl Runtime {
         let inbox = Arc::new(Inbox::default());
         let lane = Lane::new(0, Arc::clone(&world), Arc::clone(&inbox), settings.sabotage)?;
         let threads = Threads::start(lane, Arc::clone(&world), Arc::clone(&inbox), settings.down);
-        Ok(Self { world, inbox, threads })
+        Ok(Self { world, looks: Semaphore::new(LOOKS_AT_ONCE), inbox, threads })
     }
 
     pub fn world(&self) -> &Arc<World> {
@@ -155,6 +162,16 @@ impl Runtime {
     pub async fn observe(&self) -> Result<(), Failure> {
         let inbox = Arc::clone(&self.inbox);
         self.blocking(move |world| world.observe(inbox.len())).await
+    }
+
+    /// For what may take long: few at a time, so that the rest can be served beside them.
+    pub(crate) async fn in_turn<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&World) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let turn = tokio::time::timeout(TURN_WITHIN, self.looks.acquire()).await;
+        let Ok(Ok(_turn)) = turn else { return Err(Failure::Busy) };
+        self.blocking(look).await
     }
 
     /// Moves the store's clock and lets the timers see it; tests only.

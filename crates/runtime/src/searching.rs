@@ -11,6 +11,7 @@ use semel_store::{Index, Place, StoreError};
 
 use crate::failure::Failure;
 use crate::runtime::Runtime;
+use crate::world::World;
 
 /// How long a search waits for the index.
 const SETTLE_MAX: Duration = Duration::from_secs(2);
@@ -30,13 +31,13 @@ impl Runtime {
         search: WorkflowSearch,
     ) -> Result<Found<ExecutionId>, Failure> {
         let is_complete = self.settle(search.free_text.is_some()).await;
-        let hits = self.ask_index(move |index| index.workflows(&search)).await?;
+        let hits = self.in_turn(asked(move |index| index.workflows(&search))).await?;
         Ok(found(hits, is_complete))
     }
 
     pub async fn search_tasks(&self, search: TaskSearch) -> Result<Found<Place>, Failure> {
         let is_complete = self.settle(false).await;
-        let hits = self.ask_index(move |index| index.tasks(&search)).await?;
+        let hits = self.in_turn(asked(move |index| index.tasks(&search))).await?;
         Ok(found(hits, is_complete))
     }
 
@@ -64,15 +65,21 @@ impl Runtime {
         &self,
         ask: impl FnOnce(&dyn Index) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, Failure> {
-        let asked = self.blocking(move |world| match ask(world.store.index()) {
-            Err(StoreError::Corrupt(what)) => {
-                tracing::error!(what, "the search index cannot be read");
-                world.dirty.ask_for_reset();
-                Err(Failure::Unavailable)
-            }
-            answer => Ok(answer?),
-        });
-        asked.await
+        self.blocking(asked(ask)).await
+    }
+}
+
+/// An index that turns out to be unreadable is made anew.
+fn asked<T>(
+    ask: impl FnOnce(&dyn Index) -> Result<T, StoreError>,
+) -> impl FnOnce(&World) -> Result<T, Failure> {
+    move |world| match ask(world.store.index()) {
+        Err(StoreError::Corrupt(what)) => {
+            tracing::error!(what, "the search index cannot be read");
+            world.dirty.ask_for_reset();
+            Err(Failure::Unavailable)
+        }
+        answer => Ok(answer?),
     }
 }
 

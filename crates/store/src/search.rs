@@ -17,6 +17,8 @@ pub const FREE_TEXT_CHARS_MIN: usize = 3;
 pub const FREE_TEXT_BYTES_MAX: usize = 1024;
 pub const QUERY_BYTES_MAX: usize = 64 * 1024;
 pub const CLAUSES_MAX: usize = 50;
+/// Values with a wildcard in all clauses together.
+pub const WILDCARDS_MAX: usize = 100;
 /// Values in all clauses together.
 pub const VALUES_MAX: usize = 1000;
 
@@ -107,18 +109,6 @@ impl<F: Field> Search<F> {
         Ok(self)
     }
 
-    /// As [`Search::and`], with `*` standing for anything.
-    pub fn and_like<'a>(
-        mut self,
-        field: F,
-        values: impl IntoIterator<Item = &'a str>,
-    ) -> Result<Self, SearchError> {
-        let values = values.into_iter().map(|value| (value.to_owned(), false)).collect();
-        self.clauses.push(Clause { field, test: query::equals(field, values)? });
-        query::check_size(&self.clauses)?;
-        Ok(self)
-    }
-
     /// Whether a row with these values and words is found.
     pub fn finds<'a>(&self, value: impl Fn(F) -> Value<'a>, words: &str) -> bool {
         self.clauses.iter().all(|clause| clause.test.holds(value(clause.field)))
@@ -203,12 +193,18 @@ mod tests {
     }
 
     #[test]
+    fn wildcards_are_few() {
+        let query = |count: usize| format!("workflowType IN ({})", vec!["a*"; count].join(","));
+        assert!(WorkflowSearch::parse(&query(WILDCARDS_MAX), "", "").is_ok());
+        let refused = WorkflowSearch::parse(&query(WILDCARDS_MAX + 1), "", "");
+        assert!(matches!(refused, Err(SearchError::TooMuch { unit: "wildcards", .. })));
+    }
+
+    #[test]
     fn values_given_one_by_one_are_taken_word_for_word() {
         let search = WorkflowSearch::default().and(WorkflowField::Correlation, ["a*'(,"]).unwrap();
         let expected = Test::Text(vec![Pattern::Exact("a*'(,".to_owned())]);
         assert_eq!(search.clauses[0].test, expected);
-        let search = WorkflowSearch::default().and_like(WorkflowField::Name, ["a*"]).unwrap();
-        assert_eq!(search.clauses[0].test, Test::Text(vec![Pattern::Like("a*".to_owned())]));
         let refused = WorkflowSearch::default().and(WorkflowField::Version, ["x"]);
         assert!(matches!(refused, Err(SearchError::Value { field: "version", .. })));
     }

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use semel_model::ExecutionId;
-use semel_store::{Batch, Place};
+use semel_store::{Batch, Place, StoreError};
 
 use super::Indexer;
 use crate::dirty::Overlay;
@@ -67,7 +67,14 @@ impl World {
     }
 
     fn index_hand_outs(&self, batch: &mut Batch, id: ExecutionId, seq: u64) -> Result<(), Failure> {
-        let Some(loaded) = self.store.load(id, seq)? else { return Ok(()) };
+        let loaded = match self.store.load(id, seq) {
+            Err(StoreError::Corrupt(what)) => {
+                tracing::warn!(what, execution = %id, "a run cannot be read and is not indexed");
+                return Ok(());
+            }
+            loaded => loaded?,
+        };
+        let Some(loaded) = loaded else { return Ok(()) };
         for row in loaded.deliveries.iter().filter(|row| row.hand_out.leased) {
             let place = Place { execution: id, task: row.task };
             batch.handed_over.insert(place, Overlay::of(&row.hand_out).handed_over());

@@ -84,6 +84,7 @@ const SAMPLES: &[(&str, [&str; 3])] = &[
     ("log_format", ["json", "text", "json"]),
     ("auth", ["true", "false", "true"]),
     ("token_seconds", ["1", "2", "2592000"]),
+    ("otlp_endpoint", ["http://a:1", "http://b:2", "http://c:3"]),
     ("insecure", ["true", "false", "true"]),
     ("test_clock", ["true", "false", "true"]),
 ];

@@ -5,7 +5,7 @@
 
 use super::fields::{Field, Type};
 use super::value::{IdPattern, Pattern, Test};
-use super::{CLAUSES_MAX, Clause, QUERY_BYTES_MAX, SearchError, VALUES_MAX};
+use super::{CLAUSES_MAX, Clause, QUERY_BYTES_MAX, SearchError, VALUES_MAX, WILDCARDS_MAX};
 
 /// How much of a bad query an error repeats.
 const SHOWN_CHARS_MAX: usize = 100;
@@ -34,6 +34,10 @@ pub(super) fn check_size<F>(clauses: &[Clause<F>]) -> Result<(), SearchError> {
     let values: usize = clauses.iter().map(|clause| clause.test.len()).sum();
     if values > VALUES_MAX {
         return Err(SearchError::TooMuch { what: "query", max: VALUES_MAX, unit: "values" });
+    }
+    let wildcards: usize = clauses.iter().map(|clause| clause.test.wildcards()).sum();
+    if wildcards > WILDCARDS_MAX {
+        return Err(SearchError::TooMuch { what: "query", max: WILDCARDS_MAX, unit: "wildcards" });
     }
     if clauses.len() > CLAUSES_MAX {
         return Err(SearchError::TooMuch { what: "query", max: CLAUSES_MAX, unit: "clauses" });

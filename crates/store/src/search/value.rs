@@ -55,6 +55,20 @@ impl From<TaskId> for Value<'_> {
 }
 
 impl Test {
+    /// How many of its values have one.
+    pub fn wildcards(&self) -> usize {
+        match self {
+            Self::Text(patterns) => {
+                patterns.iter().filter(|pattern| matches!(pattern, Pattern::Like(_))).count()
+            }
+            Self::Id(patterns) => {
+                let is_wild = |pattern: &&IdPattern| matches!(pattern, IdPattern::Between(..));
+                patterns.iter().filter(is_wild).count()
+            }
+            Self::Number(_) | Self::Above(_) | Self::Below(_) => 0,
+        }
+    }
+
     /// False for a value of another type.
     pub fn holds(&self, value: Value<'_>) -> bool {
         match (self, value) {
