@@ -51,7 +51,11 @@ fn a_full_disk_refuses_writes_until_there_is_room_again() -> Result<()> {
     for id in &ids {
         ensure!(caller.get(&format!("/api/workflow/{id}"))?.status == 200, "reads go on");
     }
-    ensure!(caller.get("/health")?.status == 503, "the health says that writes are refused");
+    let health = caller.get("/health")?;
+    ensure!(health.status == 503, "the health says that writes are refused: {health:?}");
+    let store = &health.json()["healthResults"][0];
+    ensure!(store["name"] == "store" && store["healthy"] == false, "{health:?}");
+    ensure!(store["message"].as_str().is_some_and(|why| why.contains("full")), "{health:?}");
     disk.free()?;
     until("the health is back by itself", DEADLINE, || {
         caller.get("/health").ok().filter(|answer| answer.status == 200)

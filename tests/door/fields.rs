@@ -112,19 +112,31 @@ fn survives(shape: Shape) {
                 continue;
             }
             let started = match shape {
-                Shape::Start => Some(answer.text()),
-                Shape::Input if route.path.starts_with("/api/workflow") => Some(answer.text()),
+                Shape::Start | Shape::Execute | Shape::Input
+                    if route.path.starts_with("/api/workflow") =>
+                {
+                    answer.header("x-workflow-id").map(str::to_owned)
+                }
                 Shape::Definition | Shape::Definitions | Shape::TaskDef | Shape::TaskDefs => {
                     Some(house.start(&name))
                 }
-                Shape::Input
+                Shape::Start
+                | Shape::Execute
+                | Shape::Input
                 | Shape::Report
                 | Shape::Tags
+                | Shape::Tag
+                | Shape::Rehearsal
+                | Shape::State
+                | Shape::Batch
+                | Shape::Names
+                | Shape::Handler
                 | Shape::Data
                 | Shape::Rerun
                 | Shape::Skip
                 | Shape::Upgrade
                 | Shape::Ids
+                | Shape::Application
                 | Shape::Nothing => None,
             };
             if let Some(id) = started {
@@ -145,6 +157,8 @@ fn every_field_of_a_start_may_be_anything() {
 #[test]
 fn every_field_of_an_input_may_be_anything() {
     survives(Shape::Input);
+    survives(Shape::Execute);
+    survives(Shape::Rehearsal);
 }
 
 #[test]
@@ -169,9 +183,23 @@ fn what_operators_bring_may_be_anything() {
     survives(Shape::Data);
     survives(Shape::Upgrade);
     survives(Shape::Ids);
+    survives(Shape::Names);
+    survives(Shape::Batch);
+    survives(Shape::State);
+}
+
+#[test]
+fn every_field_of_an_event_handler_may_be_anything() {
+    survives(Shape::Handler);
 }
 
 #[test]
 fn every_field_of_a_tag_may_be_anything() {
     survives(Shape::Tags);
+    survives(Shape::Tag);
+}
+
+#[test]
+fn every_field_of_an_application_may_be_anything() {
+    survives(Shape::Application);
 }

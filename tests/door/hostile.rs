@@ -106,6 +106,10 @@ fn a_body_of_the_wrong_kind_is_refused() {
                 Shape::Input | Shape::Data | Shape::Rerun | Shape::Skip => {
                     &["[]", "[{}]", "5", "\"text\"", "true"]
                 }
+                Shape::Execute => &["[]", "[{}]", "[5]", "null", "5", "\"text\"", "true"],
+                Shape::State => &["", " ", "[]", "[{}]", "[5]", "null", "5", "\"text\"", "true"],
+                Shape::Tag => &["", "{}", "[5]", "[[]]", "[{}]", "[null]", "null", "5", "\"t\""],
+                Shape::Names => &["", "{}", "[5]", "[[]]", "[null]", "null", "5", "\"t\""],
                 Shape::Ids => &["", "[]", "{}", "[5]", "[[]]", "[null]", "null", "5", "\"t\""],
                 Shape::Tags => &["", "{}", "[5]", "[[]]", "[{}]", "[null]", "null", "5", "\"t\""],
                 Shape::Definitions | Shape::TaskDefs => {
@@ -181,6 +185,10 @@ fn ids_that_were_never_given_out_are_not_found() {
     });
 }
 
+/// What polls, counts and lists: of a name that nobody knows there is nothing to tell.
+const EMPTY_FOR_NOBODY: [&str; 5] =
+    ["/poll/", "/versions", "/running/", "/correlated", "/tasks/queue/"];
+
 #[test]
 fn names_that_nobody_registered_are_not_found() {
     let long = "n".repeat(20_000);
@@ -190,8 +198,7 @@ fn names_that_nobody_registered_are_not_found() {
             for name in names {
                 let mut request = subject.request(route);
                 request.target = route.path.replace("{name}", name).replace("{version}", "1");
-                if route.path.contains("/poll/") || route.path.ends_with("/versions") {
-                    // A poll of an unknown type, or a list of its versions, is empty.
+                if EMPTY_FOR_NOBODY.iter().any(|part| route.path.contains(part)) {
                     let answer = house.is_civil(&request);
                     assert!(matches!(answer.status, 200 | 204 | 400 | 414), "{answer:?}");
                 } else {
@@ -248,10 +255,12 @@ fn a_verb_that_a_path_does_not_know_is_405() {
     nothing_is_written("h_verbs", |house, subject| {
         for route in ROUTES {
             // A pattern such as `/workflow/{id}` answers for names too.
-            let pattern = |path: &str| path.replace("{name}", "{id}");
+            let pattern = |path: &str| path.replace("{name}", "{id}").replace("{event}", "{id}");
             let known = |verb: &str| {
                 let same = |it: &&Route| pattern(it.path) == pattern(route.path);
-                let asked = if verb == "HEAD" { "GET" } else { verb };
+                let takes = ["/poll/", "/execute/"].iter().any(|part| route.path.contains(part));
+                // A GET that changes something is never done for a HEAD.
+                let asked = if verb == "HEAD" && !takes { "GET" } else { verb };
                 ROUTES.iter().filter(same).any(|it| it.method == asked)
             };
             for verb in verbs.into_iter().filter(|verb| !known(verb)) {

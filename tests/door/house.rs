@@ -27,9 +27,11 @@ pub(crate) fn house() -> Arc<House> {
 }
 
 impl House {
-    /// In memory, because hostility is sent by the thousand; with `SEMEL_FULL=1` on disk.
+    /// In memory, because hostility is sent by the thousand, and impatient for the same reason; with
+    /// `SEMEL_FULL=1` on disk.
     pub(crate) fn own(options: &[&str]) -> Self {
-        Self::built(if is_full() { "sqlite" } else { "memory" }, options)
+        let options = [&["--execute-wait-ms-max", "10"], options].concat();
+        Self::built(if is_full() { "sqlite" } else { "memory" }, &options)
     }
 
     fn built(store: &str, options: &[&str]) -> Self {
@@ -42,6 +44,16 @@ impl House {
 
     pub(crate) fn address(&self) -> SocketAddr {
         self.server.address()
+    }
+
+    /// What the server wrote to stdout.
+    pub(crate) fn said(&self) -> String {
+        self.server.said()
+    }
+
+    /// What the server has logged so far.
+    pub(crate) fn log(&self) -> String {
+        self.server.log()
     }
 
     pub(crate) fn send(&self, request: &Request) -> Answer {

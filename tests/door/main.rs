@@ -4,20 +4,33 @@
 //! documented success or a 4xx that says what is wrong; never a 5xx, never a dropped connection.
 //! **May not:** use a client that is kinder than the wire.
 
+mod access;
+mod applications;
+mod auth;
 mod bulk;
 mod checklist;
+mod collector;
+mod definition_tags;
 mod definitions;
+mod documents;
 mod environment;
+mod events;
+mod execute;
 mod fields;
+mod first_key;
 mod fuzz;
 mod hostile;
 mod house;
 mod keys;
 mod limits;
 mod manners;
+mod observability;
 mod operations;
 mod queues;
 mod raw;
+mod rehearsals;
 mod retention;
 mod routes;
+mod search;
 mod secrets;
+mod tasks;

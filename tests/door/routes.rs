@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use crate::house::House;
-use crate::raw::Request;
+use crate::raw::{Answer, Request};
 
 /// What a route reads from the body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,17 @@ pub(crate) enum Shape {
     TaskDef,
     TaskDefs,
     Report,
+    Handler,
     Tags,
+    Tag,
+    /// A start, by what is registered.
+    Execute,
+    Rehearsal,
+    State,
+    /// Names and correlation ids.
+    Batch,
+    /// Correlation ids.
+    Names,
     /// Data for a run that is under way.
     Data,
     Rerun,
@@ -26,6 +36,7 @@ pub(crate) enum Shape {
     Upgrade,
     /// Ids of executions.
     Ids,
+    Application,
 }
 
 pub(crate) struct Route {
@@ -43,6 +54,11 @@ pub(crate) const ROUTES: &[Route] = &[
     route("GET", "/health", Shape::Nothing),
     route("GET", "/api/health", Shape::Nothing),
     route("GET", "/api/version", Shape::Nothing),
+    route("GET", "/api-docs", Shape::Nothing),
+    route("GET", "/swagger-ui/index.html", Shape::Nothing),
+    route("GET", "/schemas/{file}", Shape::Nothing),
+    route("GET", "/metrics", Shape::Nothing),
+    route("GET", "/actuator/prometheus", Shape::Nothing),
     route("POST", "/api/metadata/workflow", Shape::Definition),
     route("PUT", "/api/metadata/workflow", Shape::Definitions),
     route("GET", "/api/metadata/workflow", Shape::Nothing),
@@ -51,6 +67,16 @@ pub(crate) const ROUTES: &[Route] = &[
     route("GET", "/api/metadata/workflow/names-and-versions", Shape::Nothing),
     route("GET", "/api/metadata/workflow/latest-versions", Shape::Nothing),
     route("GET", "/api/metadata/workflow/{name}/versions", Shape::Nothing),
+    route("GET", "/api/metadata/workflow/{name}/rate-limit", Shape::Nothing),
+    route("GET", "/api/metadata/tags", Shape::Nothing),
+    route("GET", "/api/metadata/workflow/{name}/tags", Shape::Nothing),
+    route("POST", "/api/metadata/workflow/{name}/tags", Shape::Tag),
+    route("PUT", "/api/metadata/workflow/{name}/tags", Shape::Tags),
+    route("DELETE", "/api/metadata/workflow/{name}/tags", Shape::Tag),
+    route("GET", "/api/metadata/task/{name}/tags", Shape::Nothing),
+    route("POST", "/api/metadata/task/{name}/tags", Shape::Tag),
+    route("PUT", "/api/metadata/task/{name}/tags", Shape::Tags),
+    route("DELETE", "/api/metadata/task/{name}/tags", Shape::Tag),
     route("GET", "/api/tasks/queue/sizes", Shape::Nothing),
     route("GET", "/api/tasks/queue/size", Shape::Nothing),
     route("GET", "/api/tasks/queue/all", Shape::Nothing),
@@ -69,6 +95,21 @@ pub(crate) const ROUTES: &[Route] = &[
     route("GET", "/api/workflow/{id}", Shape::Nothing),
     route("DELETE", "/api/workflow/{id}", Shape::Nothing),
     route("POST", "/api/workflow/start/{name}/{version}", Shape::Input),
+    route("POST", "/api/workflow/test", Shape::Rehearsal),
+    route("POST", "/api/workflow/execute/{name}/{version}", Shape::Execute),
+    route("POST", "/api/workflow/execute/{name}", Shape::Input),
+    route("GET", "/api/workflow/execute/{name}", Shape::Nothing),
+    route("GET", "/api/workflow/search", Shape::Nothing),
+    route("GET", "/api/workflow/search-v2", Shape::Nothing),
+    route("GET", "/api/workflow/search-by-tasks", Shape::Nothing),
+    route("GET", "/api/workflow/search-by-tasks-v2", Shape::Nothing),
+    route("GET", "/api/workflow/running/{name}", Shape::Nothing),
+    route("GET", "/api/workflow/{name}/correlated/{key}", Shape::Nothing),
+    route("POST", "/api/workflow/{name}/correlated", Shape::Names),
+    route("GET", "/api/workflow/{name}/correlated", Shape::Nothing),
+    route("POST", "/api/workflow/correlated/batch", Shape::Batch),
+    route("POST", "/api/workflow/{id}/state", Shape::State),
+    route("GET", "/api/workflow/{id}/tasks", Shape::Nothing),
     route("GET", "/api/workflow/{id}/status", Shape::Nothing),
     route("PUT", "/api/workflow/{id}/pause", Shape::Nothing),
     route("PUT", "/api/workflow/{id}/resume", Shape::Nothing),
@@ -99,6 +140,17 @@ pub(crate) const ROUTES: &[Route] = &[
     route("POST", "/api/tasks", Shape::Report),
     route("POST", "/api/tasks/update-v2", Shape::Report),
     route("POST", "/api/tasks/{id}/only/{status}", Shape::Input),
+    route("POST", "/api/tasks/{id}/only/{status}/sync", Shape::Input),
+    route("POST", "/api/tasks/{id}/{status}/signal", Shape::Input),
+    route("POST", "/api/tasks/{id}/{status}/signal/sync", Shape::Input),
+    route("GET", "/api/tasks/{task}", Shape::Nothing),
+    route("GET", "/api/tasks/{task}/log", Shape::Nothing),
+    route("POST", "/api/tasks/{task}/log", Shape::Nothing),
+    route("POST", "/api/tasks/{task}/ack", Shape::Nothing),
+    route("GET", "/api/tasks/queue/{name}/{task}", Shape::Nothing),
+    route("POST", "/api/tasks/queue/requeue/{name}", Shape::Nothing),
+    route("GET", "/api/tasks/search", Shape::Nothing),
+    route("GET", "/api/tasks/search-v2", Shape::Nothing),
     route("GET", "/api/environment", Shape::Nothing),
     route("GET", "/api/environment/{key}", Shape::Nothing),
     route("PUT", "/api/environment/{key}", Shape::Nothing),
@@ -119,14 +171,43 @@ pub(crate) const ROUTES: &[Route] = &[
     route("GET", "/api/secrets/{key}/tags", Shape::Nothing),
     route("PUT", "/api/secrets/{key}/tags", Shape::Tags),
     route("DELETE", "/api/secrets/{key}/tags", Shape::Tags),
+    // Says 404 without a look at its body: authentication is off here.
+    route("POST", "/api/token", Shape::Nothing),
+    route("GET", "/api/token/userInfo", Shape::Nothing),
+    route("GET", "/api/applications", Shape::Nothing),
+    route("POST", "/api/applications", Shape::Application),
+    route("GET", "/api/applications/key/{accessKey}", Shape::Nothing),
+    route("GET", "/api/applications/{application}", Shape::Nothing),
+    route("PUT", "/api/applications/{application}", Shape::Application),
+    route("DELETE", "/api/applications/{application}", Shape::Nothing),
+    route("POST", "/api/applications/{application}/roles/{role}", Shape::Nothing),
+    route("DELETE", "/api/applications/{application}/roles/{role}", Shape::Nothing),
+    route("GET", "/api/applications/{application}/accessKeys", Shape::Nothing),
+    route("POST", "/api/applications/{application}/accessKeys", Shape::Nothing),
+    route("DELETE", "/api/applications/{application}/accessKeys/{accessKey}", Shape::Nothing),
+    route("POST", "/api/applications/{application}/accessKeys/{accessKey}/status", Shape::Nothing),
+    route("GET", "/api/applications/{application}/tags", Shape::Nothing),
+    route("PUT", "/api/applications/{application}/tags", Shape::Tags),
+    route("DELETE", "/api/applications/{application}/tags", Shape::Tags),
+    route("POST", "/api/event", Shape::Handler),
+    route("PUT", "/api/event", Shape::Handler),
+    route("GET", "/api/event", Shape::Nothing),
+    route("GET", "/api/event/{event}", Shape::Nothing),
+    route("DELETE", "/api/event/{name}", Shape::Nothing),
+    route("GET", "/api/event/handler/{name}", Shape::Nothing),
+    route("GET", "/api/event/{name}/tags", Shape::Nothing),
+    route("PUT", "/api/event/{name}/tags", Shape::Tags),
+    route("DELETE", "/api/event/{name}/tags", Shape::Tags),
 ];
 
-/// Something to talk about: a definition, a running execution, a task held by worker `w`, a secret
-/// and an environment value.
+/// Something to talk about: a definition, a running execution, a task held by worker `w`, a secret,
+/// an environment value, an event handler and an application with a key.
 pub(crate) struct Subject {
     name: String,
     workflow: String,
     task: Value,
+    application: String,
+    access_key: String,
 }
 
 impl Subject {
@@ -137,7 +218,16 @@ impl Subject {
             let put = Request::new("PUT", format!("/api/{section}/{name}")).body("a value");
             assert_eq!(house.send(&put).status, 200);
         }
-        Self { name: name.to_owned(), workflow, task: house.claim(name) }
+        let id = |answer: &Answer| answer.json()["id"].as_str().unwrap_or_default().to_owned();
+        let body = json!({"name": name});
+        let application = id(&house.send(&Request::post("/api/applications", &body)));
+        let keys = format!("/api/applications/{application}/accessKeys");
+        let access_key = id(&house.send(&Request::new("POST", keys)));
+        let task = house.claim(name);
+        let subject = Self { name: name.to_owned(), workflow, task, application, access_key };
+        let handler = Request::post("/api/event", &subject.handler());
+        assert_eq!(house.send(&handler).status, 200);
+        subject
     }
 
     pub(crate) fn target(&self, route: &Route) -> String {
@@ -145,9 +235,15 @@ impl Subject {
             .path
             .replace("{name}", &self.name)
             .replace("{key}", &self.name)
+            .replace("{event}", &format!("conductor:{}:only", self.name))
             .replace("{version}", "1")
             .replace("{id}", &self.workflow)
             .replace("{status}", "COMPLETED")
+            .replace("{task}", self.task["taskId"].as_str().unwrap_or_default())
+            .replace("{file}", "workflow.json")
+            .replace("{application}", &self.application)
+            .replace("{accessKey}", &self.access_key)
+            .replace("{role}", "USER")
     }
 
     pub(crate) fn request(&self, route: &Route) -> Request {
@@ -169,6 +265,7 @@ impl Subject {
             Shape::TaskDef => self.task_definition(),
             Shape::TaskDefs => json!([self.task_definition()]),
             Shape::Report => self.report(),
+            Shape::Handler => self.handler(),
             Shape::Data => json!({"given": {"a": [1, 2.5, "x", null, true]}}),
             Shape::Rerun => json!({"correlationId": "c", "taskInput": {"a": 1},
                 "reRunFromWorkflowId": self.workflow, "reRunFromTaskId": self.task["taskId"],
@@ -177,6 +274,16 @@ impl Subject {
             Shape::Upgrade => json!({"name": self.name, "version": 1,
                 "workflowInput": {"given": 2}, "taskOutput": {"only": {"b": 2}}}),
             Shape::Ids => json!([self.workflow]),
+            Shape::Tag => json!({"key": "team", "type": "METADATA", "value": "a"}),
+            Shape::Execute => json!({"correlationId": "c", "input": {"given": 1}, "priority": 5,
+                "taskToDomain": {"*": "d"}, "createdBy": "me", "idempotencyKey": "k",
+                "idempotencyStrategy": "RETURN_EXISTING"}),
+            Shape::Rehearsal => self.rehearsal(),
+            Shape::State => json!({"taskReferenceName": "only", "variables": {"v": 1},
+                "taskResult": self.report()}),
+            Shape::Names => json!(["c"]),
+            Shape::Batch => json!({"correlationIds": ["c"], "workflowNames": [self.name]}),
+            Shape::Application => json!({"name": self.name}),
             Shape::Tags => json!([{"key": "team", "type": "METADATA", "value": "a"}]),
         }
     }
@@ -186,6 +293,14 @@ impl Subject {
             "taskToDomain": {"*": "d"}, "workflowDef": self.definition(), "priority": 5,
             "createdBy": "me", "idempotencyKey": "k", "idempotencyStrategy": "RETURN_EXISTING",
             "externalInputPayloadStoragePath": "p"})
+    }
+
+    fn rehearsal(&self) -> Value {
+        let mocks = json!({"only": [{"status": "COMPLETED", "output": {"n": 1},
+            "executionTime": 1, "queueWaitTime": 1}]});
+        let child = json!({"child": {"taskRefToMockOutput": mocks}});
+        json!({"name": self.name, "version": 1, "input": {"given": 1},
+            "taskRefToMockOutput": mocks, "subWorkflowTestRequest": child})
     }
 
     fn definition(&self) -> Value {
@@ -216,6 +331,26 @@ impl Subject {
             "maxRetryDelaySeconds": 0, "backoffJitterMs": 0, "totalTimeoutSeconds": 0,
             "taskStatusListenerEnabled": true, "enforceSchema": false, "baseType": "b",
             "tags": [], "strictFencing": false})
+    }
+
+    fn handler(&self) -> Value {
+        json!({"name": self.name, "event": format!("conductor:{}:only", self.name),
+            "condition": "$.n > 1 && $.kind == 'book'", "evaluatorType": "javascript",
+            "active": true, "description": "d", "createdBy": "me", "orgId": "o",
+            "tags": [{"key": "a", "value": "b"}],
+            "actions": [
+                {"action": "start_workflow", "expandInlineJSON": true, "start_workflow": {
+                    "name": self.name, "version": 1, "correlationId": "${id}",
+                    "input": {"a": "${$.order}"}, "taskToDomain": {"*": "d"}, "priority": 3,
+                    "idempotencyKey": "${id}", "idempotencyStrategy": "RETURN_EXISTING"}},
+                {"action": "complete_task", "complete_task": {"workflowId": "${id}",
+                    "taskRefName": "only", "output": {"a": 1}}},
+                {"action": "fail_task", "fail_task": {"workflowId": "${id}", "taskId": "${task}",
+                    "reasonForIncompletion": "${why}"}},
+                {"action": "terminate_workflow", "terminate_workflow": {"workflowId": "${id}",
+                    "terminationReason": "r"}},
+                {"action": "update_workflow_variables", "update_workflow_variables": {
+                    "workflowId": "${id}", "variables": {"a": [1]}, "appendArray": true}}]})
     }
 
     fn report(&self) -> Value {

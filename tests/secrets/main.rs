@@ -4,6 +4,7 @@
 //! [`witness::Witness`] that looks for the planted values in every stored byte, log line and answer.
 //! **May not:** trust a search that never finds anything: what is no secret has to be found by it.
 
+mod access;
 mod start;
 mod witness;
 

@@ -131,6 +131,7 @@ impl Family {
             actor,
             event_id,
             next,
+            logs: Vec::new(),
         })));
     }
 

@@ -78,6 +78,7 @@ impl Sim {
             _ => Event::Resumed,
         };
         self.note(format_args!("{event:?} of {id}"));
+        let event = Box::new(event);
         self.send(Request::Event { execution: id, event, payload: None, next: None });
     }
 }

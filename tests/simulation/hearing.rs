@@ -34,7 +34,11 @@ impl Sim {
             return Ok(());
         }
         let terminated = told.and_then(|pending| match pending.request {
-            Request::Event { execution, event: Event::Terminated { .. }, .. } => Some(execution),
+            Request::Event { execution, event, .. }
+                if matches!(*event, Event::Terminated { .. }) =>
+            {
+                Some(execution)
+            }
             _ => None,
         });
         if let (Some(id), Ok(_)) = (terminated, &answer) {

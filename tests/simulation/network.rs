@@ -13,9 +13,23 @@ use semel_runtime::{
 /// Something a client wants, in a form that can be sent twice.
 #[derive(Clone)]
 pub(crate) enum Request {
-    Start { definition: Arc<Pinned>, key: String },
-    Event { execution: ExecutionId, event: Event, payload: Option<Payload>, next: Option<Next> },
-    Claim { queue: Queue, worker: String, token: Token, named: bool, wait_ms: i64 },
+    Start {
+        definition: Arc<Pinned>,
+        key: String,
+    },
+    Event {
+        execution: ExecutionId,
+        event: Box<Event>,
+        payload: Option<Payload>,
+        next: Option<Next>,
+    },
+    Claim {
+        queue: Queue,
+        worker: String,
+        token: Token,
+        named: bool,
+        wait_ms: i64,
+    },
     Renew(Renewal),
 }
 
@@ -41,12 +55,13 @@ impl Request {
             })),
             Self::Event { execution, event, payload, next } => Work::Event(Box::new(EventWork {
                 execution: *execution,
-                event: event.clone(),
+                event: (**event).clone(),
                 payloads: payload.iter().cloned().collect(),
                 definition: None,
                 actor: "sim".to_owned(),
                 event_id: String::new(),
                 next: next.clone(),
+                logs: Vec::new(),
             })),
             Self::Claim { queue, worker, token, named, wait_ms } => Work::Claim(Claim {
                 queue: queue.clone(),

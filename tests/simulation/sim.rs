@@ -121,7 +121,7 @@ impl Sim {
 
     fn resume_all(&mut self) {
         for id in self.cluster.store.executions() {
-            let event = Event::Resumed;
+            let event = Box::new(Event::Resumed);
             self.send(Request::Event { execution: id, event, payload: None, next: None });
         }
     }

@@ -104,7 +104,7 @@ impl Worker {
         });
         let request = Request::Event {
             execution: job.execution,
-            event: Event::Reported(report),
+            event: Box::new(Event::Reported(report)),
             payload: Some(output),
             next,
         };

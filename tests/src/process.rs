@@ -25,6 +25,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(5);
 const ANSWER_WITHIN: Duration = Duration::from_secs(15);
 
 const LOG: &str = "server.log";
+const OUT: &str = "server.out";
 
 /// A server process on a directory and a port of its own. Dropped, it is killed.
 pub struct Server {
@@ -113,6 +114,11 @@ impl Server {
     /// What the processes on this directory have written to stderr so far.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.directory.join(LOG)).unwrap_or_default()
+    }
+
+    /// What they have written to stdout.
+    pub fn said(&self) -> String {
+        std::fs::read_to_string(self.directory.join(OUT)).unwrap_or_default()
     }
 
     fn await_health(&mut self) -> Result<()> {
@@ -219,10 +225,11 @@ fn spawn(
     options: &[String],
     variables: &[(String, String)],
 ) -> Result<Child> {
-    let log = File::options().create(true).append(true).open(directory.join(LOG))?;
+    let open = |name| File::options().create(true).append(true).open(directory.join(name));
+    let (log, out) = (open(LOG)?, open(OUT)?);
     let mut command = command(directory, address)?;
     let variables = variables.iter().map(|(name, value)| (name, value));
-    Ok(command.args(options).envs(variables).stderr(log).spawn()?)
+    Ok(command.args(options).envs(variables).stderr(log).stdout(out).spawn()?)
 }
 
 fn command(directory: &Path, address: SocketAddr) -> Result<Command> {
@@ -252,7 +259,7 @@ fn free_address() -> Result<SocketAddr> {
 }
 
 /// `SEMEL_BIN`, else the release binary if `SEMEL_FULL=1`, else the one beside this test.
-fn binary() -> Result<PathBuf> {
+pub fn binary() -> Result<PathBuf> {
     if let Some(path) = std::env::var_os("SEMEL_BIN") {
         let path = PathBuf::from(path);
         ensure!(path.is_file(), "SEMEL_BIN={} is no file", path.display());
@@ -330,7 +337,17 @@ impl Answer {
 
 impl Caller {
     pub fn new(address: SocketAddr) -> Result<Self> {
-        let client = reqwest::blocking::Client::builder().timeout(ANSWER_WITHIN).build()?;
+        Self::with_token(address, None)
+    }
+
+    /// Sends the token with everything.
+    pub fn with_token(address: SocketAddr, token: Option<&str>) -> Result<Self> {
+        let mut headers = reqwest::header::HeaderMap::new();
+        if let Some(token) = token {
+            headers.insert("X-Authorization", token.parse()?);
+        }
+        let client = reqwest::blocking::Client::builder().timeout(ANSWER_WITHIN);
+        let client = client.default_headers(headers).build()?;
         Ok(Self { base: format!("http://{address}"), client })
     }
 

@@ -11,7 +11,7 @@ claim    ship by ann
 report   ship by ann FAILED
 # An optional step that failed has not failed the run.
 retry    order -> 409 "no task of it failed"
-retry    order resume -> 204
+retry    order resume -> 409
 show     order
 > COMPLETED  checkout
 >   COMPLETED              charge  attempt 0

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request};
-use semel_api::{App, Door, Limits, door};
+use semel_api::{App, Door, Limits, Watch, door};
 use semel_model::Timestamp;
 use semel_runtime::{Runtime, Sabotage, Settings};
 use semel_store::{Clock, MemoryStore, Plant, Store};
@@ -125,8 +125,18 @@ impl House {
             }
         };
         let runtime = Arc::new(Runtime::open(store, self.settings)?);
-        let limits = Limits { body_bytes_max: 16 << 20, poll_wait_ms_max: 5_000 };
-        let app = App { runtime: Arc::clone(&runtime), limits, test_clock: true };
+        let limits = Limits {
+            body_bytes_max: 16 << 20,
+            poll_wait_ms_max: 5_000,
+            execute_wait_ms_max: 60_000,
+        };
+        let app = App {
+            runtime: Arc::clone(&runtime),
+            limits,
+            auth: None,
+            test_clock: true,
+            watch: Watch::default(),
+        };
         self.life = Some(Life { door: door(app, &[]), runtime });
         Ok(())
     }

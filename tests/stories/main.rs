@@ -7,6 +7,7 @@ mod answers;
 mod definition;
 mod house;
 mod language;
+mod listeners;
 mod operators;
 mod runs;
 mod showing;
@@ -115,13 +116,8 @@ stories! {
         a_run_is_run_again_from_a_step
         a_run_jumps_back
         a_run_jumps_forward
-        a_workflow_that_calls_itself_comes_to_an_end
-        runs_that_start_runs_come_to_an_end
-        runs_begun_together_share_a_child_by_its_key
-        a_run_that_is_over_at_once_does_not_come_back_either
-        what_is_given_with_a_jump_is_for_the_child
-        what_a_jump_left_behind_is_not_retried
         a_run_of_system_tasks_is_over_at_once
+        a_run_that_is_over_at_once_does_not_come_back_either
         a_run_that_must_not_be_restarted_is_not
         a_run_that_takes_too_long_only_raises_an_alert
         a_run_that_takes_too_long_times_out
@@ -155,12 +151,18 @@ stories! {
         a_worker_dies_before_saying_so
         a_worker_that_let_go_may_still_finish
         a_worker_without_a_fence_is_known_by_its_id
+        a_workflow_that_calls_itself_comes_to_an_end
         all_attempts_together_have_a_limit
         an_attempt_that_takes_too_long_ends_the_run
         an_attempt_that_takes_too_long_is_tried_again
         an_attempt_that_takes_too_long_only_raises_an_alert
+        an_event_completes_a_task
+        an_event_fails_ends_and_changes_runs
         an_event_is_published_with_its_output
         an_event_needs_a_sink_that_exists
+        an_event_starts_a_run_once
+        an_event_starts_what_a_key_allows
+        an_event_that_starts_itself_comes_to_an_end
         an_exponential_retry_delay_doubles_up_to_its_cap
         an_old_fence_is_stale
         an_optional_child_may_fail
@@ -177,9 +179,12 @@ stories! {
         nobody_polls_in_time_and_it_is_tried_again
         nobody_polls_in_time_and_the_run_ends
         nothing_expires_while_paused
+        only_handlers_that_listen_hear
         only_so_many_at_once
         only_so_many_per_window
         pausing_a_parent_leaves_its_child_alone
+        runs_begun_together_share_a_child_by_its_key
+        runs_that_start_runs_come_to_an_end
         silence_fails_the_attempt_whatever_the_policy
         steps_run_in_order
         the_definition_of_a_run_stays_what_it_was
@@ -191,6 +196,8 @@ stories! {
         variables_are_seen_by_the_next_step
         waiting_is_not_counted_while_paused
         waiting_tasks_are_called_back_at_once
+        what_a_jump_left_behind_is_not_retried
+        what_is_given_with_a_jump_is_for_the_child
     }
     // Each says in its first lines why.
     never_broken: [plain echoed] {

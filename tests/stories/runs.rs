@@ -1,7 +1,7 @@
 //! # Runs: what the story calls them, and the ids they have
 //!
 //! A run is named by the line that starts it, or by one that finds it: the child of a task, the run
-//! a task has started, the failure workflow of a run.
+//! a task has started, the failure workflow of a run, the one an event handler began.
 
 use std::collections::BTreeMap;
 
@@ -36,14 +36,26 @@ impl Runs {
         self.name(id).unwrap_or(id).to_owned()
     }
 
+    /// `@order` in an input is the id of that run.
+    pub(crate) fn put_ids(&self, input: &mut Value) {
+        match input {
+            Value::String(text) => {
+                let named = text.strip_prefix('@').and_then(|name| self.0.get(name));
+                *text = named.unwrap_or(text).clone();
+            }
+            Value::Array(list) => list.iter_mut().for_each(|value| self.put_ids(value)),
+            Value::Object(map) => map.values_mut().for_each(|value| self.put_ids(value)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
     pub(crate) fn ids(&self) -> impl Iterator<Item = (&String, &String)> {
         self.0.iter()
     }
 
     /// `child NAME = RUN STEP`: gives a name to the run found there. It must be one that has no name
     /// yet, or with `-> RUN` the one of that name.
-    pub(crate) fn find(&mut self, line: &Line, seen_from: &Value) -> Result<()> {
-        let id = found(line, seen_from)?;
+    pub(crate) fn find(&mut self, line: &Line, id: String) -> Result<()> {
         let name = line.word(0, "NAME")?;
         match (line.expected.first(), self.name(&id)) {
             (Some(expected), known) => ensure!(

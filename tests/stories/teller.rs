@@ -15,7 +15,7 @@ use crate::operators::{self, Aim};
 use crate::runs::{self, Runs};
 use crate::telling::{Telling, Told};
 use crate::workers::Workers;
-use crate::{definition, showing};
+use crate::{definition, listeners, showing};
 
 pub(crate) struct Teller {
     house: House,
@@ -32,13 +32,18 @@ impl Teller {
     /// Tells one line.
     pub(crate) fn tell(&mut self, line: &Line) -> Result<()> {
         match line.verb.as_str() {
-            "define" | "define-json" | "task-json" | "undefine" => self.define(line),
+            "define" | "define-json" | "task-json" | "undefine" => {
+                self.define(line, definition::messages(line)?)
+            }
+            "listen" | "relisten" | "unlisten" => {
+                self.define(line, vec![listeners::message(line)?])
+            }
             "start" => self.start(line),
             "claim" => self.claim(line),
             "report" | "report-v2" => self.report(line),
             "extend" => self.extend(line),
             "name" => self.name(line),
-            "child" | "started" | "failure" => self.find(line),
+            "child" | "started" | "failure" | "handled" => self.find(line),
             "advance" => self.house.advance(duration_ms(line.word(0, "a duration")?)?),
             "away" => {
                 self.house.away(duration_ms(line.word(0, "a duration")?)?)?;
@@ -79,11 +84,11 @@ impl Teller {
         self.telling.deliver(&mut self.house, message)
     }
 
-    fn define(&mut self, line: &Line) -> Result<()> {
-        for message in definition::messages(line)? {
+    fn define(&mut self, line: &Line, messages: Vec<Message>) -> Result<()> {
+        for message in messages {
             let told = self.deliver(&message)?;
             // What was defined before its answer got lost exists by now, or is gone.
-            let again = if line.verb == "undefine" { 404 } else { 409 };
+            let again = if line.verb.starts_with("un") { 404 } else { 409 };
             let is_done = told.was_lost && told.reply.status == again;
             if !is_done {
                 expect_status(line, &told.reply, 200)?;
@@ -132,7 +137,8 @@ impl Teller {
     }
 
     fn start_body(&self, line: &Line, definition: &str) -> Result<String> {
-        let input: Value = serde_json::from_str(line.json.as_deref().unwrap_or("{}"))?;
+        let mut input: Value = serde_json::from_str(line.json.as_deref().unwrap_or("{}"))?;
+        self.runs.put_ids(&mut input);
         let mut body = Map::new();
         body.insert("name".to_owned(), json!(definition));
         body.insert("input".to_owned(), input);
@@ -238,14 +244,31 @@ impl Teller {
 
     fn find(&mut self, line: &Line) -> Result<()> {
         ensure!(line.word(1, "=")? == "=", "write {} NAME = RUN", line.verb);
-        line.allow(&["attempt", "times"])?;
+        line.allow(&["attempt", "times", "by", "action"])?;
         let mut seen_from = self.read(line.word(2, "RUN")?)?;
         // `times=3` is the child of the child of the child.
         for _ in 1..line.option("times").unwrap_or("1").parse::<usize>()? {
-            let id = runs::found(line, &seen_from)?;
+            let id = self.found(line, &seen_from)?;
             seen_from = self.look(&id)?.with_context(|| format!("{id} is not there any more"))?;
         }
-        self.runs.find(line, &seen_from)
+        let id = self.found(line, &seen_from)?;
+        if line.verb == "handled" {
+            let is_there = self.look(&id)?.is_some();
+            if line.expected.first().is_some_and(|word| word == "nothing") {
+                return expect("nothing", if is_there { &id } else { "nothing" });
+            }
+            ensure!(is_there, "no run was begun");
+        }
+        self.runs.find(line, id)
+    }
+
+    fn found(&self, line: &Line, seen_from: &Value) -> Result<String> {
+        if line.verb != "handled" {
+            return runs::found(line, seen_from);
+        }
+        let id = seen_from["workflowId"].as_str().unwrap_or_default();
+        let log = self.house.ask(&Message::get(format!("/api/workflow/{id}/log")))?.json()?;
+        listeners::begun(line, seen_from, &log)
     }
 
     fn operate(&mut self, line: &Line) -> Result<()> {

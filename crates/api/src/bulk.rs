@@ -4,33 +4,47 @@
 
 use std::future::Future;
 
-use axum::Router;
 use axum::extract::State;
-use axum::http::HeaderMap;
-use axum::routing::{delete, post, put};
 use semel_engine::Event;
 use semel_model::BulkResponse;
 
 use crate::answer::{Answered, json};
 use crate::app::App;
+use crate::caller::Caller;
+use crate::endpoint::Value::{Flag, Text};
+use crate::endpoint::{Endpoint, delete, post, put};
 use crate::error::ApiError;
 use crate::operations::{erase, latest, operate};
 use crate::params::Params;
 use crate::request::{Body, plain};
+use crate::roles::OPERATE;
 
 /// Ids in one request.
 const IDS_MAX: usize = 1_000;
 
-pub(crate) fn routes() -> Router<App> {
-    Router::new()
-        .route("/workflow/bulk/pause", put(pause))
-        .route("/workflow/bulk/resume", put(resume))
-        .route("/workflow/bulk/restart", post(restart))
-        .route("/workflow/bulk/retry", post(retry))
-        .route("/workflow/bulk/terminate", post(terminate))
-        .route("/workflow/bulk/remove", delete(remove))
-        .route("/workflow/bulk/delete", post(remove))
-        .route("/workflow/bulk/terminate-remove", delete(terminate_remove))
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    let reason =
+        |line: Endpoint| line.query("reason", Text).query("triggerFailureWorkflow", Flag(false));
+    let lines = vec![
+        put("/api/workflow/bulk/pause", OPERATE, pause).about("Pauses runs"),
+        put("/api/workflow/bulk/resume", OPERATE, resume).about("Resumes runs"),
+        post("/api/workflow/bulk/restart", OPERATE, restart)
+            .about("Begins runs anew")
+            .query("useLatestDefinitions", Flag(false)),
+        post("/api/workflow/bulk/retry", OPERATE, retry).about("Tries again what failed in runs"),
+        reason(post("/api/workflow/bulk/terminate", OPERATE, terminate).about("Terminates runs")),
+        delete("/api/workflow/bulk/remove", OPERATE, remove)
+            .about("Removes runs")
+            .query("archiveWorkflow", Flag(true)),
+        post("/api/workflow/bulk/delete", OPERATE, remove)
+            .about("Removes runs")
+            .query("archiveWorkflow", Flag(true)),
+        reason(
+            delete("/api/workflow/bulk/terminate-remove", OPERATE, terminate_remove)
+                .about("Terminates runs and removes them"),
+        ),
+    ];
+    lines.into_iter().map(|line| line.takes::<Vec<String>>().gives::<BulkResponse>()).collect()
 }
 
 fn ids(body: &Body) -> Result<Vec<String>, ApiError> {
@@ -63,44 +77,34 @@ where
 }
 
 /// `PUT /api/workflow/bulk/pause`.
-async fn pause(State(app): State<App>, headers: HeaderMap, body: Body) -> Answered {
-    each(&body, async |id| operate(&app, &id, &headers, Event::Paused).await).await
+async fn pause(State(app): State<App>, caller: Caller, body: Body) -> Answered {
+    each(&body, async |id| operate(&app, &id, &caller, Event::Paused).await).await
 }
 
 /// `PUT /api/workflow/bulk/resume`.
-async fn resume(State(app): State<App>, headers: HeaderMap, body: Body) -> Answered {
-    each(&body, async |id| operate(&app, &id, &headers, Event::Resumed).await).await
+async fn resume(State(app): State<App>, caller: Caller, body: Body) -> Answered {
+    each(&body, async |id| operate(&app, &id, &caller, Event::Resumed).await).await
 }
 
 /// `POST /api/workflow/bulk/retry`: never into children.
-async fn retry(State(app): State<App>, headers: HeaderMap, body: Body) -> Answered {
-    each(&body, async |id| operate(&app, &id, &headers, Event::Retried).await).await
+async fn retry(State(app): State<App>, caller: Caller, body: Body) -> Answered {
+    each(&body, async |id| operate(&app, &id, &caller, Event::Retried).await).await
 }
 
 /// `POST /api/workflow/bulk/restart`.
-async fn restart(
-    State(app): State<App>,
-    headers: HeaderMap,
-    params: Params,
-    body: Body,
-) -> Answered {
+async fn restart(State(app): State<App>, caller: Caller, params: Params, body: Body) -> Answered {
     let use_latest = params.flag("useLatestDefinitions", false)?;
     each(&body, async |id| {
         let operation = latest(&app, &id, use_latest).await?;
-        operate(&app, &id, &headers, operation).await
+        operate(&app, &id, &caller, operation).await
     })
     .await
 }
 
 /// `POST /api/workflow/bulk/terminate`.
-async fn terminate(
-    State(app): State<App>,
-    headers: HeaderMap,
-    params: Params,
-    body: Body,
-) -> Answered {
+async fn terminate(State(app): State<App>, caller: Caller, params: Params, body: Body) -> Answered {
     let event = terminated(&params)?;
-    each(&body, async |id| operate(&app, &id, &headers, event.clone()).await).await
+    each(&body, async |id| operate(&app, &id, &caller, event.clone()).await).await
 }
 
 fn terminated(params: &Params) -> Result<Event, ApiError> {
@@ -111,22 +115,22 @@ fn terminated(params: &Params) -> Result<Event, ApiError> {
 }
 
 /// `DELETE /api/workflow/bulk/remove`, and Orkes' `POST /api/workflow/bulk/delete`.
-async fn remove(State(app): State<App>, params: Params, body: Body) -> Answered {
+async fn remove(State(app): State<App>, caller: Caller, params: Params, body: Body) -> Answered {
     let only_closed = params.flag("archiveWorkflow", true)?;
-    each(&body, async |id| erase(&app, &id, only_closed).await).await
+    each(&body, async |id| erase(&app, &id, &caller, only_closed).await).await
 }
 
 /// `DELETE /api/workflow/bulk/terminate-remove`.
 async fn terminate_remove(
     State(app): State<App>,
-    headers: HeaderMap,
+    caller: Caller,
     params: Params,
     body: Body,
 ) -> Answered {
     let event = terminated(&params)?;
     each(&body, async |id| {
-        operate(&app, &id, &headers, event.clone()).await?;
-        erase(&app, &id, true).await
+        operate(&app, &id, &caller, event.clone()).await?;
+        erase(&app, &id, &caller, true).await
     })
     .await
 }

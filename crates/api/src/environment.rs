@@ -1,24 +1,44 @@
 //! # Environment values: contract section 2.7
 
-use axum::Router;
 use axum::extract::State;
-use axum::routing::get;
+use semel_model::{Payload, Tag};
 use semel_runtime::{Variable, Variables, World};
 use serde_json::{Value, json};
 
 use crate::answer::{Answered, empty, json, text};
 use crate::app::App;
+use crate::endpoint::{Endpoint, delete, get, put};
 use crate::error::ApiError;
 use crate::params::Path;
 use crate::request::Body;
+use crate::roles::{OPERATE, READ};
 use crate::secrets::{check_length, check_name};
 use crate::tags;
 
-pub(crate) fn routes() -> Router<App> {
-    Router::new()
-        .route("/environment", get(list))
-        .route("/environment/{key}", get(read).put(write).delete(remove))
-        .route("/environment/{key}/tags", get(read_tags).put(add_tags).delete(remove_tags))
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    vec![
+        get("/api/environment", READ, list)
+            .about("Environment values, stored and of the process")
+            .gives::<Vec<Payload>>(),
+        get("/api/environment/{key}", READ, read)
+            .about("An environment value; empty if there is none")
+            .gives_text(),
+        put("/api/environment/{key}", OPERATE, write)
+            .about("Stores an environment value")
+            .takes_text(),
+        delete("/api/environment/{key}", OPERATE, remove)
+            .about("Removes an environment value and tells what it was")
+            .gives_text(),
+        get("/api/environment/{key}/tags", READ, read_tags)
+            .about("Tags of an environment value")
+            .gives::<Vec<Tag>>(),
+        put("/api/environment/{key}/tags", OPERATE, add_tags)
+            .about("Adds tags to an environment value")
+            .takes::<Vec<Tag>>(),
+        delete("/api/environment/{key}/tags", OPERATE, remove_tags)
+            .about("Takes tags away from an environment value")
+            .takes::<Vec<Tag>>(),
+    ]
 }
 
 fn missing(name: &str) -> ApiError {

@@ -24,6 +24,13 @@ pub(crate) enum ApiError {
         message: String,
         metadata: Map<String, Value>,
     },
+    /// Why the request's token does not count.
+    TokenInvalid(&'static str),
+    TokenExpired,
+    /// Nobody has this key, or not with this secret.
+    KeyRefused,
+    /// Known, but not allowed.
+    Forbidden(String),
     /// The key or strategy of a start cannot be used.
     KeyInvalid(String),
     Internal(String),
@@ -45,6 +52,10 @@ impl ApiError {
             Self::NotFound(_) => (StatusCode::NOT_FOUND, false),
             Self::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, false),
             Self::Conflict { .. } => (StatusCode::CONFLICT, false),
+            Self::TokenInvalid(_) | Self::TokenExpired | Self::KeyRefused => {
+                (StatusCode::UNAUTHORIZED, false)
+            }
+            Self::Forbidden(_) => (StatusCode::FORBIDDEN, false),
             Self::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, false),
             Self::Failed(failure) => status_of(failure),
         }
@@ -55,12 +66,18 @@ impl ApiError {
             Self::Invalid(_) => String::new(),
             Self::Malformed(message)
             | Self::NotFound(message)
+            | Self::Forbidden(message)
             | Self::KeyInvalid(message)
             | Self::Conflict { message, .. }
             | Self::Internal(message) => message.clone(),
             Self::TooLarge(limit) => {
                 format!("the request body is larger than body_bytes_max, {limit} bytes")
             }
+            Self::TokenInvalid(why) => {
+                format!("{why}; send one from POST /api/token as X-Authorization")
+            }
+            Self::TokenExpired => "the token has expired; get another".to_owned(),
+            Self::KeyRefused => "this key and secret do not belong together".to_owned(),
             Self::MethodNotAllowed => "this path does not answer to that method".to_owned(),
             Self::Failed(failure) => failure.to_string(),
         }
@@ -82,8 +99,21 @@ impl ApiError {
             | Self::TooLarge(_)
             | Self::NotFound(_)
             | Self::MethodNotAllowed
+            | Self::TokenInvalid(_)
+            | Self::TokenExpired
+            | Self::KeyRefused
+            | Self::Forbidden(_)
             | Self::Internal(_)
             | Self::Failed(_) => None,
+        }
+    }
+
+    /// What makes clients refresh their token and ask again.
+    fn refresh(&self) -> Option<&'static str> {
+        match self {
+            Self::TokenInvalid(_) => Some("INVALID_TOKEN"),
+            Self::TokenExpired => Some("EXPIRED_TOKEN"),
+            _ => None,
         }
     }
 }
@@ -116,10 +146,11 @@ fn status_of(failure: &Failure) -> (StatusCode, bool) {
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let (status, retryable) = self.status();
-        if status.is_server_error() {
+        if status == StatusCode::INTERNAL_SERVER_ERROR {
             tracing::error!(status = status.as_u16(), error = self.message(), "a request failed");
         }
         let code = self.code().map(str::to_owned);
+        let error = self.refresh().map(str::to_owned);
         let body = match self {
             Self::Invalid(violations) => ErrorBody::invalid(violations),
             other => {
@@ -128,7 +159,7 @@ impl IntoResponse for ApiError {
                     Self::Conflict { metadata, .. } => Some(metadata),
                     _ => None,
                 };
-                ErrorBody { metadata, code, retryable, ..body }
+                ErrorBody { metadata, code, retryable, error, ..body }
             }
         };
         let bytes = serde_json::to_vec(&body).unwrap_or_default();
@@ -137,6 +168,10 @@ impl IntoResponse for ApiError {
         if status == StatusCode::TOO_MANY_REQUESTS || status == StatusCode::SERVICE_UNAVAILABLE {
             let soon = axum::http::HeaderValue::from_static("1");
             response.headers_mut().insert(header::RETRY_AFTER, soon);
+        }
+        if status == StatusCode::UNAUTHORIZED {
+            let scheme = axum::http::HeaderValue::from_static("Bearer");
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
         }
         response
     }

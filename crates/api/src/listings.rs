@@ -2,22 +2,34 @@
 
 use std::collections::BTreeMap;
 
-use axum::Router;
 use axum::extract::State;
-use axum::routing::get;
-use semel_model::{WorkflowDef, WorkflowDefSummary};
+use semel_model::{RateLimitConfig, WorkflowDef, WorkflowDefSummary};
 
 use crate::answer::{Answered, json};
 use crate::app::App;
+use crate::endpoint::{Endpoint, get};
 use crate::error::ApiError;
 use crate::params::Path;
+use crate::roles::READ;
 
-pub(crate) fn routes() -> Router<App> {
-    Router::new()
-        .route("/metadata/workflow/names", get(names))
-        .route("/metadata/workflow/names-and-versions", get(names_and_versions))
-        .route("/metadata/workflow/latest-versions", get(latest_versions))
-        .route("/metadata/workflow/{name}/versions", get(versions))
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    vec![
+        get("/api/metadata/workflow/names", READ, names)
+            .about("The names of all workflows")
+            .gives::<Vec<String>>(),
+        get("/api/metadata/workflow/names-and-versions", READ, names_and_versions)
+            .about("The versions of all workflows, by name")
+            .gives::<BTreeMap<String, Vec<WorkflowDefSummary>>>(),
+        get("/api/metadata/workflow/latest-versions", READ, latest_versions)
+            .about("The latest version of each workflow")
+            .gives::<Vec<WorkflowDef>>(),
+        get("/api/metadata/workflow/{name}/rate-limit", READ, rate_limit)
+            .about("The rate limit of the latest version; none is 404")
+            .gives::<RateLimitConfig>(),
+        get("/api/metadata/workflow/{name}/versions", READ, versions)
+            .about("The versions of a workflow")
+            .gives::<Vec<WorkflowDefSummary>>(),
+    ]
 }
 
 async fn all(app: &App, name: Option<String>) -> Result<Vec<WorkflowDef>, ApiError> {
@@ -56,4 +68,12 @@ async fn latest_versions(State(app): State<App>) -> Answered {
 async fn versions(State(app): State<App>, Path(name): Path<String>) -> Answered {
     let found = all(&app, Some(name)).await?;
     Ok(json(&found.iter().map(WorkflowDef::summary).collect::<Vec<_>>()))
+}
+
+/// `GET /api/metadata/workflow/{name}/rate-limit`.
+async fn rate_limit(State(app): State<App>, Path(name): Path<String>) -> Answered {
+    let found = app.runtime.world().definitions.workflow(&name, None)?;
+    let limit = found.and_then(|found| found.rate_limit_config.clone());
+    let none = || ApiError::NotFound(format!("workflow {name} has no rate limit"));
+    Ok(json(&limit.ok_or_else(none)?))
 }

@@ -1,27 +1,60 @@
 //! # Definitions: contract section 2.4
 
-use axum::Router;
 use axum::extract::State;
 use axum::response::Response;
-use axum::routing::{get, post};
 use semel_engine::is_supported;
 use semel_model::{BulkResponse, TaskDef, Violation, WorkflowDef};
 use semel_runtime::{Class, Definitions, DocumentRule, DocumentWrite, Failure, Work};
 
 use crate::answer::{Answered, empty, json, with_header};
 use crate::app::App;
+use crate::caller::Caller;
+use crate::endpoint::Value::{Count, Flag, Text};
+use crate::endpoint::{Endpoint, delete, get, post, put};
 use crate::error::ApiError;
 use crate::params::{Params, Path};
 use crate::request::Body;
+use crate::roles::{OPERATE, READ};
 
-pub(crate) fn routes() -> Router<App> {
-    Router::new()
-        .route("/metadata/workflow", post(register).put(register_all).get(list))
-        .route("/metadata/workflow/validate", post(validate))
-        .route("/metadata/workflow/{name}", get(read))
-        .route("/metadata/workflow/{name}/{version}", axum::routing::delete(remove))
-        .route("/metadata/taskdefs", post(register_tasks).put(update_task).get(list_tasks))
-        .route("/metadata/taskdefs/{name}", get(read_task).delete(remove_task))
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    vec![
+        post("/api/metadata/workflow", OPERATE, register)
+            .about("Registers a workflow definition")
+            .query("overwrite", Flag(false))
+            .takes::<WorkflowDef>()
+            .also(409),
+        put("/api/metadata/workflow", OPERATE, register_all)
+            .about("Registers workflow definitions, over what is there; all or none")
+            .takes::<Vec<WorkflowDef>>()
+            .gives::<BulkResponse>(),
+        get("/api/metadata/workflow", READ, list)
+            .about("All workflow definitions, or those of one name")
+            .query("name", Text)
+            .gives::<Vec<WorkflowDef>>(),
+        post("/api/metadata/workflow/validate", READ, validate)
+            .about("Says what is wrong with a workflow definition")
+            .takes::<WorkflowDef>(),
+        get("/api/metadata/workflow/{name}", READ, read)
+            .about("A workflow definition: one version, else the latest")
+            .query("version", Count)
+            .gives::<WorkflowDef>(),
+        delete("/api/metadata/workflow/{name}/{version}", OPERATE, remove)
+            .about("Removes a workflow definition; runs keep theirs"),
+        post("/api/metadata/taskdefs", OPERATE, register_tasks)
+            .about("Registers task definitions, over what is there; all or none")
+            .takes::<Vec<TaskDef>>(),
+        put("/api/metadata/taskdefs", OPERATE, update_task)
+            .about("Updates a task definition")
+            .takes::<TaskDef>(),
+        get("/api/metadata/taskdefs", READ, list_tasks)
+            .about("All task definitions")
+            .gives::<Vec<TaskDef>>(),
+        get("/api/metadata/taskdefs/{name}", READ, read_task)
+            .about("A task definition")
+            .gives::<TaskDef>(),
+        delete("/api/metadata/taskdefs/{name}", OPERATE, remove_task)
+            .about("Removes a task definition"),
+    ]
 }
 
 /// All rules at once, and what this release cannot run.
@@ -65,9 +98,11 @@ fn body_of<T: serde::Serialize>(definition: &T) -> Result<Option<Vec<u8>>, ApiEr
     bytes.map(Some).map_err(|error| ApiError::Internal(error.to_string()))
 }
 
-/// `createTime` is kept over updates; `updateTime` says when.
+/// `createTime` is kept over updates; `updateTime` says when. By whom is what the definition says,
+/// else who sent it.
 fn workflow_write(
     app: &App,
+    caller: &Caller,
     mut definition: WorkflowDef,
     rule: DocumentRule,
 ) -> Result<DocumentWrite, ApiError> {
@@ -77,8 +112,13 @@ fn workflow_write(
         Some(before) => {
             definition.create_time = before.create_time;
             definition.update_time = now;
+            definition.created_by = definition.created_by.or(before.created_by);
+            definition.updated_by = definition.updated_by.or_else(|| caller.known());
         }
-        None => definition.create_time = now,
+        None => {
+            definition.create_time = now;
+            definition.created_by = definition.created_by.or_else(|| caller.known());
+        }
     }
     let key = Definitions::workflow_key(&definition.name, definition.version);
     Ok(DocumentWrite { key, body: body_of(&definition)?, rule })
@@ -89,13 +129,13 @@ async fn write(app: &App, writes: Vec<DocumentWrite>) -> Result<(), Failure> {
 }
 
 /// `POST /api/metadata/workflow`: one definition; 409 when it exists, unless `overwrite`.
-async fn register(State(app): State<App>, params: Params, body: Body) -> Answered {
+async fn register(State(app): State<App>, caller: Caller, params: Params, body: Body) -> Answered {
     let definition: WorkflowDef = body.object()?;
     check(&app, &definition)?;
     let overwrite = params.flag("overwrite", false)?;
     let rule = if overwrite { DocumentRule::Any } else { DocumentRule::MustBeAbsent };
     let idle = idle_settings(&definition);
-    write(&app, vec![workflow_write(&app, definition, rule)?]).await?;
+    write(&app, vec![workflow_write(&app, &caller, definition, rule)?]).await?;
     Ok(warned(empty(), &idle))
 }
 
@@ -132,7 +172,7 @@ fn warned(answer: Response, idle: &[String]) -> Response {
 }
 
 /// `PUT /api/metadata/workflow`: a list, each written over what is there; all or none.
-async fn register_all(State(app): State<App>, body: Body) -> Answered {
+async fn register_all(State(app): State<App>, caller: Caller, body: Body) -> Answered {
     let definitions: Vec<WorkflowDef> = body.list()?;
     if definitions.is_empty() {
         return Err(ApiError::Malformed("the list of definitions is empty".to_owned()));
@@ -142,7 +182,7 @@ async fn register_all(State(app): State<App>, body: Body) -> Answered {
     let names = definitions.iter().map(|definition| definition.name.clone()).collect();
     let writes: Result<Vec<_>, _> = definitions
         .into_iter()
-        .map(|definition| workflow_write(&app, definition, DocumentRule::Any))
+        .map(|definition| workflow_write(&app, &caller, definition, DocumentRule::Any))
         .collect();
     write(&app, writes?).await?;
     let answer = BulkResponse { bulk_successful_results: names, ..BulkResponse::default() };
@@ -163,10 +203,22 @@ async fn list(State(app): State<App>, params: Params) -> Answered {
     Ok(json(&app.runtime.blocking(read).await?))
 }
 
+/// By its name; else by its name with blanks, which one client writes as `+`.
+fn looked_up<T>(
+    name: &str,
+    look: impl Fn(&str) -> Result<Option<T>, Failure>,
+) -> Result<Option<T>, Failure> {
+    match look(name)? {
+        None if name.contains('+') => look(&name.replace('+', " ")),
+        found => Ok(found),
+    }
+}
+
 /// `GET /api/metadata/workflow/{name}`: that version, else the latest.
 async fn read(State(app): State<App>, Path(name): Path<String>, params: Params) -> Answered {
     let version: Option<i32> = params.number("version")?;
-    let found = app.runtime.world().definitions.workflow(&name, version)?;
+    let definitions = &app.runtime.world().definitions;
+    let found = looked_up(&name, |name| definitions.workflow(name, version))?;
     let found = found.ok_or_else(|| {
         let version = version.map_or("null".to_owned(), |version| version.to_string());
         ApiError::NotFound(format!("No such workflow found by name: {name}, version: {version}"))
@@ -188,16 +240,25 @@ async fn remove(State(app): State<App>, Path((name, version)): Path<(String, Str
     }
 }
 
-fn task_write(app: &App, mut task: TaskDef, rule: DocumentRule) -> Result<DocumentWrite, ApiError> {
+fn task_write(
+    app: &App,
+    caller: &Caller,
+    mut task: TaskDef,
+    rule: DocumentRule,
+) -> Result<DocumentWrite, ApiError> {
     let now = app.runtime.now();
     match rule {
         DocumentRule::MustExist => {
             let before = app.runtime.world().definitions.task(&task.name)?;
-            task.create_time = before.map_or(now, |before| before.create_time);
+            task.create_time = before.as_ref().map_or(now, |before| before.create_time);
             task.update_time = now;
+            let creator = before.and_then(|before| before.created_by.clone());
+            task.created_by = task.created_by.or(creator);
+            task.updated_by = task.updated_by.or_else(|| caller.known());
         }
         DocumentRule::Any | DocumentRule::MustBeAbsent | DocumentRule::Unchanged(_) => {
-            task.create_time = now
+            task.create_time = now;
+            task.created_by = task.created_by.or_else(|| caller.known());
         }
     }
     let key = Definitions::task_key(&task.name);
@@ -205,7 +266,7 @@ fn task_write(app: &App, mut task: TaskDef, rule: DocumentRule) -> Result<Docume
 }
 
 /// `POST /api/metadata/taskdefs`: a list, each written over what is there; all or none.
-async fn register_tasks(State(app): State<App>, body: Body) -> Answered {
+async fn register_tasks(State(app): State<App>, caller: Caller, body: Body) -> Answered {
     let tasks: Vec<TaskDef> = body.list()?;
     if tasks.is_empty() {
         return Err(ApiError::Malformed("the list of task definitions is empty".to_owned()));
@@ -215,7 +276,7 @@ async fn register_tasks(State(app): State<App>, body: Body) -> Answered {
         return Err(ApiError::Invalid(violations));
     }
     let writes: Result<Vec<_>, _> =
-        tasks.into_iter().map(|task| task_write(&app, task, DocumentRule::Any)).collect();
+        tasks.into_iter().map(|task| task_write(&app, &caller, task, DocumentRule::Any)).collect();
     write(&app, writes?).await?;
     Ok(empty())
 }
@@ -225,14 +286,14 @@ fn no_task(name: &str) -> ApiError {
 }
 
 /// `PUT /api/metadata/taskdefs`: one that exists.
-async fn update_task(State(app): State<App>, body: Body) -> Answered {
+async fn update_task(State(app): State<App>, caller: Caller, body: Body) -> Answered {
     let task: TaskDef = body.object()?;
     let violations = task.violations();
     if !violations.is_empty() {
         return Err(ApiError::Invalid(violations));
     }
     let name = task.name.clone();
-    match write(&app, vec![task_write(&app, task, DocumentRule::MustExist)?]).await {
+    match write(&app, vec![task_write(&app, &caller, task, DocumentRule::MustExist)?]).await {
         Err(Failure::Missing(_)) => Err(no_task(&name)),
         other => Ok(other.map(|()| empty())?),
     }
@@ -245,7 +306,8 @@ async fn list_tasks(State(app): State<App>) -> Answered {
 
 /// `GET /api/metadata/taskdefs/{name}`.
 async fn read_task(State(app): State<App>, Path(name): Path<String>) -> Answered {
-    let found = app.runtime.world().definitions.task(&name)?;
+    let definitions = &app.runtime.world().definitions;
+    let found = looked_up(&name, |name| definitions.task(name))?;
     Ok(json(&found.ok_or_else(|| no_task(&name))?))
 }
 

@@ -2,49 +2,71 @@
 //!
 //! Restart, retry and resetcallbacks answer 204, the others 200: SDKs depend on it.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::State;
-use axum::http::HeaderMap;
-use axum::routing::{delete, post, put};
+use schemars::JsonSchema;
 use semel_engine::{Event, Pinned, Rejection, Rerun, Slot};
 use semel_model::{Payload, lenient};
 use semel_runtime::{Class, EventWork, Failure, Removal, Work};
 use serde::Deserialize;
-use serde_json::Map;
 
-use crate::answer::{Answered, empty, json, nothing, text};
+use crate::answer::{Answered, empty, nothing, text};
 use crate::app::App;
+use crate::caller::Caller;
+use crate::endpoint::Value::{Flag, Text};
+use crate::endpoint::{Endpoint, delete, post, put};
 use crate::error::ApiError;
 use crate::params::{Params, Path};
 use crate::request::{Body, bounded, plain, readable};
-use crate::view;
-use crate::workflow::{ANONYMOUS, execution_id, request_id, snapshot};
+use crate::roles::OPERATE;
+use crate::workflow::{execution_id, snapshot};
 
-pub(crate) fn routes() -> Router<App> {
-    Router::new()
-        .route("/workflow/{id}/pause", put(pause))
-        .route("/workflow/{id}/resume", put(resume))
-        .route("/workflow/{id}/retry", post(retry))
-        .route("/workflow/{id}/restart", post(restart))
-        .route("/workflow/{id}/rerun", post(rerun))
-        .route("/workflow/{id}/skiptask/{reference}", put(skip))
-        .route("/workflow/{id}/jump/{reference}", post(jump))
-        .route("/workflow/{id}/upgrade", post(upgrade))
-        .route("/workflow/{id}/variables", post(variables))
-        .route("/workflow/{id}/resetcallbacks", post(reset_callbacks))
-        .route("/workflow/decide/{id}", put(decide))
-        .route("/workflow/{id}/remove", delete(remove))
-        .route("/workflow/{id}/terminate-remove", delete(terminate_remove))
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    vec![
+        put("/api/workflow/{id}/pause", OPERATE, pause).about("Pauses a run").also(409),
+        put("/api/workflow/{id}/resume", OPERATE, resume).about("Resumes a paused run").also(409),
+        delete("/api/workflow/{id}", OPERATE, terminate)
+            .about("Terminates a run")
+            .query("reason", Text)
+            .query("triggerFailureWorkflow", Flag(false))
+            .also(409),
+        post("/api/workflow/{id}/retry", OPERATE, retry)
+            .about("Tries again what failed")
+            .query("resumeSubworkflowTasks", Flag(false))
+            .query("retryIfRetriedByParent", Flag(true))
+            .gives_nothing()
+            .also(409),
+        post("/api/workflow/{id}/restart", OPERATE, restart)
+            .about("Begins a run anew")
+            .query("useLatestDefinitions", Flag(false))
+            .gives_nothing()
+            .also(409),
+        post("/api/workflow/{id}/rerun", OPERATE, rerun)
+            .about("Runs again, from the beginning or from a task")
+            .takes::<RerunRequest>()
+            .gives_text()
+            .also(409),
+        put("/api/workflow/decide/{id}", OPERATE, decide)
+            .about("Looks whether anything is due")
+            .also(409),
+        delete("/api/workflow/{id}/remove", OPERATE, remove)
+            .about("Removes a run and frees its key")
+            .query("archiveWorkflow", Flag(true))
+            .also(409),
+        delete("/api/workflow/{id}/terminate-remove", OPERATE, terminate_remove)
+            .about("Terminates a run and removes it")
+            .query("reason", Text)
+            .query("archiveWorkflow", Flag(true))
+            .also(409),
+    ]
 }
 
 /// An event with what it brings along.
 pub(crate) struct Operation {
-    event: Event,
-    payloads: Vec<Payload>,
-    definition: Option<Arc<Pinned>>,
+    pub(crate) event: Event,
+    pub(crate) payloads: Vec<Payload>,
+    pub(crate) definition: Option<Arc<Pinned>>,
 }
 
 impl From<Event> for Operation {
@@ -56,7 +78,7 @@ impl From<Event> for Operation {
 pub(crate) async fn operate(
     app: &App,
     id: &str,
-    headers: &HeaderMap,
+    caller: &Caller,
     operation: impl Into<Operation>,
 ) -> Result<(), ApiError> {
     let Operation { event, payloads, definition } = operation.into();
@@ -69,9 +91,10 @@ pub(crate) async fn operate(
         event,
         payloads,
         definition,
-        actor: ANONYMOUS.to_owned(),
-        event_id: request_id(headers),
+        actor: caller.principal.clone(),
+        event_id: caller.request.clone(),
         next: None,
+        logs: Vec::new(),
     };
     app.runtime.submit(Work::Event(Box::new(work)), Class::Operation).await?;
     Ok(())
@@ -81,25 +104,25 @@ pub(crate) async fn operate(
 pub(crate) async fn terminate(
     State(app): State<App>,
     Path(id): Path<String>,
-    headers: HeaderMap,
+    caller: Caller,
     params: Params,
 ) -> Answered {
     let reason = params.text("reason").map(str::to_owned);
     plain("reason", reason.as_deref())?;
     let compensate = params.flag("triggerFailureWorkflow", false)?;
-    operate(&app, &id, &headers, Event::Terminated { reason, compensate }).await?;
+    operate(&app, &id, &caller, Event::Terminated { reason, compensate }).await?;
     Ok(empty())
 }
 
 /// `PUT /api/workflow/{id}/pause`.
-async fn pause(State(app): State<App>, Path(id): Path<String>, headers: HeaderMap) -> Answered {
-    operate(&app, &id, &headers, Event::Paused).await?;
+async fn pause(State(app): State<App>, Path(id): Path<String>, caller: Caller) -> Answered {
+    operate(&app, &id, &caller, Event::Paused).await?;
     Ok(empty())
 }
 
 /// `PUT /api/workflow/{id}/resume`.
-async fn resume(State(app): State<App>, Path(id): Path<String>, headers: HeaderMap) -> Answered {
-    operate(&app, &id, &headers, Event::Resumed).await?;
+async fn resume(State(app): State<App>, Path(id): Path<String>, caller: Caller) -> Answered {
+    operate(&app, &id, &caller, Event::Resumed).await?;
     Ok(empty())
 }
 
@@ -107,7 +130,7 @@ async fn resume(State(app): State<App>, Path(id): Path<String>, headers: HeaderM
 async fn retry(
     State(app): State<App>,
     Path(id): Path<String>,
-    headers: HeaderMap,
+    caller: Caller,
     params: Params,
 ) -> Answered {
     let execution = execution_id(&id)?;
@@ -119,13 +142,12 @@ async fn retry(
         }
     }
     if !params.flag("resumeSubworkflowTasks", false)? {
-        operate(&app, &id, &headers, Event::Retried).await?;
+        operate(&app, &id, &caller, Event::Retried).await?;
         return Ok(nothing());
     }
     let found = app.runtime.blocking(move |world| world.first_failure(execution)).await?;
-    if let Some(found) = found {
-        operate(&app, &found.to_string(), &headers, Event::Retried).await?;
-    }
+    let found = found.unwrap_or(execution); // Which will say why there is nothing to retry.
+    operate(&app, &found.to_string(), &caller, Event::Retried).await?;
     Ok(nothing())
 }
 
@@ -133,11 +155,11 @@ async fn retry(
 async fn restart(
     State(app): State<App>,
     Path(id): Path<String>,
-    headers: HeaderMap,
+    caller: Caller,
     params: Params,
 ) -> Answered {
     let operation = latest(&app, &id, params.flag("useLatestDefinitions", false)?).await?;
-    operate(&app, &id, &headers, operation).await?;
+    operate(&app, &id, &caller, operation).await?;
     Ok(nothing())
 }
 
@@ -154,7 +176,11 @@ pub(crate) async fn latest(app: &App, id: &str, use_latest: bool) -> Result<Oper
     Ok(Operation { event, payloads: vec![], definition })
 }
 
-fn registered(app: &App, name: &str, version: Option<i32>) -> Result<Arc<Pinned>, ApiError> {
+pub(crate) fn registered(
+    app: &App,
+    name: &str,
+    version: Option<i32>,
+) -> Result<Arc<Pinned>, ApiError> {
     let found = app.runtime.world().definitions.for_start(name, version)?;
     found.ok_or_else(|| {
         let version = version.map_or("null".to_owned(), |version| version.to_string());
@@ -162,9 +188,8 @@ fn registered(app: &App, name: &str, version: Option<i32>) -> Result<Arc<Pinned>
     })
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
-#[derive(Default)]
 struct RerunRequest {
     #[serde(deserialize_with = "lenient::boxed_text")]
     re_run_from_task_id: Option<String>,
@@ -175,7 +200,7 @@ struct RerunRequest {
 }
 
 /// Puts a payload that is there into the pool.
-fn slot(payloads: &mut Vec<Payload>, payload: Option<Payload>) -> Option<Slot> {
+pub(crate) fn slot(payloads: &mut Vec<Payload>, payload: Option<Payload>) -> Option<Slot> {
     let payload = payload.filter(|payload| payload.text() != "null")?;
     payloads.push(payload);
     u32::try_from(payloads.len() - 1).ok().map(Slot)
@@ -185,7 +210,7 @@ fn slot(payloads: &mut Vec<Payload>, payload: Option<Payload>) -> Option<Slot> {
 async fn rerun(
     State(app): State<App>,
     Path(id): Path<String>,
-    headers: HeaderMap,
+    caller: Caller,
     body: Body,
 ) -> Answered {
     let request: RerunRequest =
@@ -214,142 +239,35 @@ async fn rerun(
         input: slot(&mut payloads, request.workflow_input),
         correlation_id: request.correlation_id,
     });
-    operate(&app, &target, &headers, Operation { event, payloads, definition: None }).await?;
+    operate(&app, &target, &caller, Operation { event, payloads, definition: None }).await?;
     Ok(text(id))
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct SkipRequest {
-    task_input: Option<Payload>,
-    task_output: Option<Payload>,
-}
-
-/// `PUT /api/workflow/{id}/skiptask/{reference}`. The request comes in the body, or as JSON in a
-/// parameter; what some SDKs write there is no JSON and means nothing.
-async fn skip(
-    State(app): State<App>,
-    Path((id, reference)): Path<(String, String)>,
-    headers: HeaderMap,
-    params: Params,
-    body: Body,
-) -> Answered {
-    let request: SkipRequest = if body.is_blank() {
-        let written = params.text("skipTaskRequest").unwrap_or("{}");
-        serde_json::from_str(written).unwrap_or_default()
-    } else {
-        body.object()?
-    };
-    let or_empty = |payload: Option<Payload>| {
-        payload.filter(|payload| payload.text() != "null").unwrap_or_default()
-    };
-    let payloads = vec![or_empty(request.task_input), or_empty(request.task_output)];
-    let event = Event::Skipped { reference, input: Slot(0), output: Slot(1) };
-    operate(&app, &id, &headers, Operation { event, payloads, definition: None }).await?;
-    Ok(empty())
-}
-
-/// `POST /api/workflow/{id}/jump/{reference}`. One SDK leaves the placeholder in the path and names
-/// the task in a parameter.
-async fn jump(
-    State(app): State<App>,
-    Path((id, reference)): Path<(String, String)>,
-    headers: HeaderMap,
-    params: Params,
-    body: Body,
-) -> Answered {
-    let reference = match params.text("taskReferenceName") {
-        Some(named) if reference == "{taskReferenceName}" => named.to_owned(),
-        Some(_) | None => reference,
-    };
-    let mut payloads = Vec::new();
-    // Some clients send an empty object when they mean nothing.
-    let given = body.payload()?;
-    let is_empty = given.value().as_object().is_some_and(Map::is_empty);
-    let input = slot(&mut payloads, (!is_empty).then_some(given));
-    let event = Event::Jumped { reference, input };
-    operate(&app, &id, &headers, Operation { event, payloads, definition: None }).await?;
-    Ok(empty())
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct UpgradeRequest {
-    #[serde(default, deserialize_with = "lenient::text")]
-    name: String,
-    #[serde(default, deserialize_with = "lenient::boxed_int")]
-    version: Option<i32>,
-    #[serde(default)]
-    workflow_input: Option<Payload>,
-    #[serde(default)]
-    task_output: Option<BTreeMap<String, Payload>>,
-}
-
-/// `POST /api/workflow/{id}/upgrade`: goes on by another version of its definition.
-async fn upgrade(
-    State(app): State<App>,
-    Path(id): Path<String>,
-    headers: HeaderMap,
-    body: Body,
-) -> Answered {
-    let request: UpgradeRequest = body.object()?;
-    let name = snapshot(&app, &id).await?.head.name;
-    if request.name != name {
-        let message = format!("name: workflow {id} is a {name} and cannot become {}", request.name);
-        return Err(ApiError::Malformed(message));
-    }
-    let definition = registered(&app, &name, request.version)?;
-    let mut payloads = Vec::new();
-    let input = slot(&mut payloads, request.workflow_input);
-    let outputs = request.task_output.unwrap_or_default();
-    let outputs = outputs
-        .into_iter()
-        .filter_map(|(reference, output)| Some((reference, slot(&mut payloads, Some(output))?)))
-        .collect();
-    let event = Event::Upgraded { definition: definition.digest(), input, outputs };
-    let definition = Some(definition);
-    operate(&app, &id, &headers, Operation { event, payloads, definition }).await?;
-    Ok(empty())
-}
-
-/// `POST /api/workflow/{id}/variables`: merged over what is there; answers with the workflow.
-async fn variables(
-    State(app): State<App>,
-    Path(id): Path<String>,
-    headers: HeaderMap,
-    body: Body,
-) -> Answered {
-    let event = Event::VariablesUpdated { variables: Slot(0) };
-    let payloads = vec![body.payload()?];
-    operate(&app, &id, &headers, Operation { event, payloads, definition: None }).await?;
-    Ok(json(&view::workflow(&snapshot(&app, &id).await?, true)))
-}
-
-/// `POST /api/workflow/{id}/resetcallbacks`.
-async fn reset_callbacks(
-    State(app): State<App>,
-    Path(id): Path<String>,
-    headers: HeaderMap,
-) -> Answered {
-    operate(&app, &id, &headers, Event::CallbacksReset).await?;
-    Ok(nothing())
-}
-
 /// `PUT /api/workflow/decide/{id}`: looks whether anything is due; there never is for long.
-async fn decide(State(app): State<App>, Path(id): Path<String>, headers: HeaderMap) -> Answered {
-    operate(&app, &id, &headers, Event::Woke).await?;
+async fn decide(State(app): State<App>, Path(id): Path<String>, caller: Caller) -> Answered {
+    operate(&app, &id, &caller, Event::Woke).await?;
     Ok(empty())
 }
 
-pub(crate) async fn erase(app: &App, id: &str, only_closed: bool) -> Result<(), ApiError> {
-    let removal = Removal { id: execution_id(id)?, only_closed, actor: ANONYMOUS.to_owned() };
+pub(crate) async fn erase(
+    app: &App,
+    id: &str,
+    caller: &Caller,
+    only_closed: bool,
+) -> Result<(), ApiError> {
+    let removal = Removal { id: execution_id(id)?, only_closed, actor: caller.principal.clone() };
     app.runtime.submit(Work::Remove(removal), Class::Operation).await?;
     Ok(())
 }
 
 /// `DELETE /api/workflow/{id}/remove`: nothing of it is left, and its key is free.
-async fn remove(State(app): State<App>, Path(id): Path<String>, params: Params) -> Answered {
-    erase(&app, &id, params.flag("archiveWorkflow", true)?).await?;
+async fn remove(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    caller: Caller,
+    params: Params,
+) -> Answered {
+    erase(&app, &id, &caller, params.flag("archiveWorkflow", true)?).await?;
     Ok(empty())
 }
 
@@ -357,11 +275,11 @@ async fn remove(State(app): State<App>, Path(id): Path<String>, params: Params) 
 async fn terminate_remove(
     state: State<App>,
     Path(id): Path<String>,
-    headers: HeaderMap,
+    caller: Caller,
     params: Params,
 ) -> Answered {
     let app = state.0.clone();
-    terminate(state, Path(id.clone()), headers, params).await?;
-    erase(&app, &id, true).await?;
+    terminate(state, Path(id.clone()), caller.clone(), params).await?;
+    erase(&app, &id, &caller, true).await?;
     Ok(empty())
 }

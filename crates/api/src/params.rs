@@ -44,6 +44,10 @@ impl Params {
         Some(found.1.as_str()).filter(|value| !value.is_empty() && *value != "None")
     }
 
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// Every value of a parameter that may be said several times.
     pub(crate) fn texts(&self, name: &str) -> impl Iterator<Item = &str> {
         let said = self.0.iter().filter(move |(key, _)| key == name);

@@ -2,25 +2,45 @@
 
 use std::collections::BTreeMap;
 
-use axum::Router;
 use axum::extract::State;
-use axum::routing::get;
 use semel_engine::Queue;
+use semel_model::{Payload, PollData};
+use semel_runtime::World;
 use serde_json::json as value;
 
 use crate::answer::{Answered, json};
 use crate::app::App;
+use crate::endpoint::Value::{Text, Texts};
+use crate::endpoint::{Endpoint, get};
 use crate::error::ApiError;
 use crate::params::Params;
+use crate::roles::READ;
 
-pub(crate) fn routes() -> Router<App> {
-    Router::new()
-        .route("/tasks/queue/sizes", get(sizes))
-        .route("/tasks/queue/size", get(size))
-        .route("/tasks/queue/all", get(everything))
-        .route("/tasks/queue/all/verbose", get(verbose))
-        .route("/tasks/queue/polldata", get(poll_data))
-        .route("/tasks/queue/polldata/all", get(all_poll_data))
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    vec![
+        get("/api/tasks/queue/sizes", READ, sizes)
+            .about("How many tasks of each type wait")
+            .query("taskType", Texts)
+            .gives::<BTreeMap<String, usize>>(),
+        get("/api/tasks/queue/size", READ, size)
+            .about("How many tasks wait in a queue")
+            .query("taskType", Text)
+            .query("domain", Text)
+            .gives::<usize>(),
+        get("/api/tasks/queue/all", READ, everything)
+            .about("How many tasks wait in every queue")
+            .gives::<BTreeMap<String, usize>>(),
+        get("/api/tasks/queue/all/verbose", READ, verbose)
+            .about("How many tasks wait in every queue, by shard")
+            .gives::<BTreeMap<String, Payload>>(),
+        get("/api/tasks/queue/polldata", READ, poll_data)
+            .about("Who polled for a task type last, per domain")
+            .query("taskType", Text)
+            .gives::<Vec<PollData>>(),
+        get("/api/tasks/queue/polldata/all", READ, all_poll_data)
+            .about("Who polled last, per task type and domain")
+            .gives::<Vec<PollData>>(),
+    ]
 }
 
 fn wanted(params: &Params) -> Result<String, ApiError> {
@@ -28,9 +48,14 @@ fn wanted(params: &Params) -> Result<String, ApiError> {
     params.text("taskType").map(str::to_owned).ok_or_else(missing)
 }
 
+/// Off the threads that serve: the store may be busy with a commit.
+pub(crate) async fn waiting(app: &App) -> Result<BTreeMap<Queue, usize>, ApiError> {
+    Ok(app.runtime.blocking(|world: &World| world.waiting()).await?)
+}
+
 /// `GET /api/tasks/queue/sizes`: of each type that is named, over all its domains.
 async fn sizes(State(app): State<App>, params: Params) -> Answered {
-    let waiting = app.runtime.world().waiting()?;
+    let waiting = waiting(&app).await?;
     let size = |task_type: &str| -> usize {
         let of_type = waiting.iter().filter(|(queue, _)| queue.task_type == task_type);
         of_type.map(|(_, count)| count).sum()
@@ -43,12 +68,12 @@ async fn sizes(State(app): State<App>, params: Params) -> Answered {
 async fn size(State(app): State<App>, params: Params) -> Answered {
     let domain = params.text("domain").map(str::to_owned);
     let queue = Queue { task_type: wanted(&params)?, domain };
-    Ok(json(&app.runtime.world().waiting()?.get(&queue).copied().unwrap_or(0)))
+    Ok(json(&waiting(&app).await?.get(&queue).copied().unwrap_or(0)))
 }
 
 /// `GET /api/tasks/queue/all`.
 async fn everything(State(app): State<App>) -> Answered {
-    let all = app.runtime.world().waiting()?;
+    let all = waiting(&app).await?;
     Ok(json(
         &all.iter().map(|(queue, count)| (queue.to_string(), count)).collect::<BTreeMap<_, _>>(),
     ))
@@ -56,7 +81,7 @@ async fn everything(State(app): State<App>) -> Answered {
 
 /// `GET /api/tasks/queue/all/verbose`: in the shape of a queue with one shard.
 async fn verbose(State(app): State<App>) -> Answered {
-    let all = app.runtime.world().waiting()?;
+    let all = waiting(&app).await?;
     let shard = |count: &usize| value!({"a": {"size": count, "uacked": 0}});
     let all = all.iter().map(|(queue, count)| (queue.to_string(), shard(count)));
     Ok(json(&all.collect::<BTreeMap<_, _>>()))

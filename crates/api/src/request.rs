@@ -48,6 +48,14 @@ impl Body {
         Ok(list.into_iter().map(|object| object.0).collect())
     }
 
+    /// A list of objects, or one object alone: clients differ.
+    pub(crate) fn one_or_more<T: DeserializeOwned>(&self) -> Result<Vec<T>, ApiError> {
+        match self.0.iter().find(|byte| !byte.is_ascii_whitespace()) {
+            Some(b'{') => Ok(vec![self.object()?]),
+            _ => self.list(),
+        }
+    }
+
     /// A list of plain texts.
     pub(crate) fn texts(&self) -> Result<Vec<String>, ApiError> {
         self.json()

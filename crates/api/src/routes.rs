@@ -1,44 +1,80 @@
 //! # All routes, and what holds for each of them
 
 use axum::Router;
-use axum::extract::Request;
-use axum::http::HeaderValue;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, Uri};
+use axum::middleware::from_fn_with_state;
 use tower::Layer;
 use tower_http::cors::{AllowOrigin, Any, CorsLayer};
 use tower_http::normalize_path::{NormalizePath, NormalizePathLayer};
 
 use crate::app::App;
+use crate::endpoint::Endpoint;
 use crate::error::ApiError;
+use crate::guard::refusal;
+use crate::watch::watch;
 use crate::{
-    bulk, environment, listings, metadata, operations, queues, secrets, service, tasks, workflow,
+    applications, bulk, definition_tags, docs, environment, events, execute, listings, logs,
+    lookups, metadata, monitoring, named, operations, queues, rehearsal, search, secrets, service,
+    starts, steering, task, tasks, token, workflow,
 };
 
 /// The routes behind one rule: a trailing slash means nothing.
 pub type Door = NormalizePath<Router>;
 
+/// Everything that is served, in the order of the contract.
+pub(crate) fn endpoints(test_clock: bool) -> impl Iterator<Item = Endpoint> {
+    [
+        starts::endpoints(),
+        execute::endpoints(),
+        rehearsal::endpoints(),
+        workflow::endpoints(),
+        operations::endpoints(),
+        steering::endpoints(),
+        bulk::endpoints(),
+        search::endpoints(),
+        lookups::endpoints(),
+        tasks::endpoints(),
+        named::endpoints(),
+        task::endpoints(),
+        logs::endpoints(),
+        queues::endpoints(),
+        metadata::endpoints(),
+        listings::endpoints(),
+        definition_tags::endpoints(),
+        events::endpoints(),
+        environment::endpoints(),
+        secrets::endpoints(),
+        token::endpoints(),
+        applications::endpoints(),
+        docs::endpoints(),
+        monitoring::endpoints(),
+        service::endpoints(test_clock),
+    ]
+    .into_iter()
+    .flatten()
+}
+
 pub fn door(app: App, cors_origins: &[String]) -> Door {
-    let api = Router::new()
-        .merge(metadata::routes())
-        .merge(listings::routes())
-        .merge(queues::routes())
-        .merge(workflow::routes())
-        .merge(operations::routes())
-        .merge(bulk::routes())
-        .merge(tasks::routes())
-        .merge(environment::routes())
-        .merge(secrets::routes());
-    let mut routes = Router::new()
-        .nest("/api", api)
-        .merge(service::routes(app.test_clock))
-        .fallback(async |request: Request| {
-            ApiError::NotFound(format!("no such path: {}", request.uri().path()))
-        })
-        .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)
-        .with_state(app);
+    let seen_by = app.watch.clone();
+    let routes = endpoints(app.test_clock)
+        .fold(Router::new(), |routes, endpoint| endpoint.open(routes, &app));
+    let mut routes =
+        routes.fallback(no_such_path).method_not_allowed_fallback(no_such_method).with_state(app);
     if let Some(cors) = cors(cors_origins) {
         routes = routes.layer(cors);
     }
+    routes = routes.layer(from_fn_with_state(seen_by, watch));
     NormalizePathLayer::trim_trailing_slash().layer(routes)
+}
+
+async fn no_such_path(State(app): State<App>, uri: Uri, headers: HeaderMap) -> ApiError {
+    let refusal = refusal(&app, &headers).await;
+    refusal.unwrap_or_else(|| ApiError::NotFound(format!("no such path: {}", uri.path())))
+}
+
+async fn no_such_method(State(app): State<App>, headers: HeaderMap) -> ApiError {
+    refusal(&app, &headers).await.unwrap_or(ApiError::MethodNotAllowed)
 }
 
 fn cors(origins: &[String]) -> Option<CorsLayer> {

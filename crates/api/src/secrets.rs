@@ -2,33 +2,56 @@
 //!
 //! A value is told to whoever asks for it by name, and in no listing.
 
-use axum::Router;
 use axum::extract::State;
-use axum::routing::get;
 use secrecy::{ExposeSecret as _, SecretString};
+use semel_model::{Payload, Tag};
 use semel_runtime::{AboutSecret, Secrets, World};
 use serde_json::{Value, json};
 
 use crate::answer::{Answered, empty, json, text};
 use crate::app::App;
+use crate::endpoint::{Endpoint, delete, get, post, put};
 use crate::error::ApiError;
 use crate::params::Path;
 use crate::request::Body;
+use crate::roles::{ADMINISTER, OPERATE};
 use crate::tags;
 
 /// Longer values are refused.
 const VALUE_CHARS_MAX: usize = 65_535;
 
-pub(crate) fn routes() -> Router<App> {
-    Router::new()
-        .route("/secrets", get(names).post(names))
-        .route("/secrets-v2", get(names_and_tags))
-        .route("/secrets/v2", get(names_and_times))
-        .route("/secrets/clearLocalCache", get(clear_cache))
-        .route("/secrets/clearRedisCache", get(clear_cache))
-        .route("/secrets/{key}", get(read).put(write).delete(remove))
-        .route("/secrets/{key}/exists", get(exists))
-        .route("/secrets/{key}/tags", get(read_tags).put(add_tags).delete(remove_tags))
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    vec![
+        get("/api/secrets", OPERATE, names).about("Names of secrets").gives::<Vec<String>>(),
+        post("/api/secrets", OPERATE, names).about("Names of secrets").gives::<Vec<String>>(),
+        get("/api/secrets-v2", OPERATE, names_and_tags)
+            .about("Names and tags of secrets")
+            .gives::<Vec<Payload>>(),
+        get("/api/secrets/v2", OPERATE, names_and_times)
+            .about("Names of secrets, and when they were written")
+            .gives::<Vec<Payload>>(),
+        get("/api/secrets/clearLocalCache", OPERATE, clear_cache)
+            .about("There is no cache to clear")
+            .gives::<Payload>(),
+        get("/api/secrets/clearRedisCache", OPERATE, clear_cache)
+            .about("There is no cache to clear")
+            .gives::<Payload>(),
+        get("/api/secrets/{key}", ADMINISTER, read).about("The value of a secret").gives_text(),
+        put("/api/secrets/{key}", ADMINISTER, write).about("Stores a secret").takes_text(),
+        delete("/api/secrets/{key}", ADMINISTER, remove).about("Removes a secret"),
+        get("/api/secrets/{key}/exists", OPERATE, exists)
+            .about("Whether there is such a secret")
+            .gives::<bool>(),
+        get("/api/secrets/{key}/tags", OPERATE, read_tags)
+            .about("Tags of a secret")
+            .gives::<Vec<Tag>>(),
+        put("/api/secrets/{key}/tags", ADMINISTER, add_tags)
+            .about("Adds tags to a secret")
+            .takes::<Vec<Tag>>(),
+        delete("/api/secrets/{key}/tags", ADMINISTER, remove_tags)
+            .about("Takes tags away from a secret")
+            .takes::<Vec<Tag>>(),
+    ]
 }
 
 /// Names that an expression can spell, of secrets and of environment values.

@@ -1,47 +1,38 @@
-//! # The server about itself: contract section 2.7, and a page for people
+//! # The server about itself: its version, a page for people, a clock for tests
 
-use axum::Router;
 use axum::extract::State;
-use axum::response::{Html, IntoResponse, Response};
-use axum::routing::{get, post};
-use semel_runtime::World;
+use axum::response::{Html, Response};
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
 
-use crate::answer::{Answered, empty, json, text};
+use crate::answer::{Answered, empty, text};
 use crate::app::App;
+use crate::endpoint::{Endpoint, get, post};
 use crate::error::ApiError;
 use crate::request::Body;
+use crate::roles::{ADMINISTER, ANYONE};
 
-pub(crate) fn routes(test_clock: bool) -> Router<App> {
-    let routes = Router::new()
-        .route("/", get(page))
-        .route("/health", get(health))
-        .route("/api/health", get(health))
-        .route("/api/version", get(|| async { text(env!("CARGO_PKG_VERSION")) }));
-    if test_clock { routes.route("/test/clock", post(advance)) } else { routes }
+pub(crate) fn endpoints(test_clock: bool) -> Vec<Endpoint> {
+    let mut all = vec![
+        get("/", ANYONE, page).about("A page for people").gives_page(),
+        get("/api/version", ANYONE, version).about("The version of the server").gives_text(),
+    ];
+    if test_clock {
+        let clock = post("/test/clock", ADMINISTER, advance).about("Moves the time of the store");
+        all.push(clock.takes::<Advance>());
+    }
+    all
+}
+
+async fn version() -> Response {
+    text(env!("CARGO_PKG_VERSION"))
 }
 
 async fn page() -> Html<&'static str> {
     Html(include_str!("page.html"))
 }
 
-/// 200 while the store answers.
-async fn health(State(app): State<App>) -> Response {
-    let store = app.runtime.blocking(|world: &World| world.ping()).await;
-    let healthy = store.is_ok();
-    let body = json(&json!({
-        "healthResults": [{"name": "store", "healthy": healthy}],
-        "suppressedHealthResults": [],
-        "healthy": healthy,
-    }));
-    match store {
-        Ok(()) => body,
-        Err(_) => (axum::http::StatusCode::SERVICE_UNAVAILABLE, body).into_response(),
-    }
-}
-
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Advance {
     advance_ms: i64,

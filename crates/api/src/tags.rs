@@ -30,6 +30,16 @@ pub(crate) async fn add(app: &App, key: DocumentKey, body: &Body) -> Result<(), 
     Ok(app.runtime.retag(key, retag).await?)
 }
 
+/// These and no others.
+pub(crate) async fn set(app: &App, key: DocumentKey, body: &Body) -> Result<(), ApiError> {
+    let wanted = read(body)?;
+    let retag = move |tags: &mut Vec<Tag>| {
+        tags.clone_from(&wanted);
+        Ok(())
+    };
+    Ok(app.runtime.retag(key, retag).await?)
+}
+
 pub(crate) async fn remove(app: &App, key: DocumentKey, body: &Body) -> Result<(), ApiError> {
     let removed = read(body)?;
     let retag = move |tags: &mut Vec<Tag>| {
@@ -49,7 +59,7 @@ pub(crate) fn answered(done: Result<(), ApiError>, missing: impl FnOnce() -> Api
 }
 
 fn read(body: &Body) -> Result<Vec<Tag>, ApiError> {
-    let tags: Vec<Tag> = body.list()?;
+    let tags: Vec<Tag> = body.one_or_more()?;
     if tags.len() > TAGS_MAX {
         return Err(ApiError::Malformed(too_many()));
     }

@@ -5,24 +5,26 @@
 
 use std::time::Duration;
 
-use axum::Router;
 use axum::extract::State;
-use axum::http::HeaderMap;
 use axum::response::Response;
-use axum::routing::{get, post};
 use semel_engine::{Event, Progress, Queue, Rejection, Report, Slot, Token};
-use semel_model::{Digest, TaskId, TaskResult, TaskResultStatus, Violation};
+use semel_model::{Digest, Task, TaskId, TaskResult, TaskResultStatus, Violation};
 use semel_runtime::{Answer, Class, EventWork, Failure, HandedOut, Next, Renewal, Standing, Work};
-use semel_store::Place;
+use semel_store::{LogLine, Place};
 use serde_json::{Map, json};
 
-use crate::answer::{Answered, empty, json, nothing, text, with_header};
+use crate::answer::{Answered, json, nothing, text, with_header};
 use crate::app::App;
+use crate::caller::Caller;
 use crate::confidential;
+use crate::endpoint::Value::{Flag, Number, Text};
+use crate::endpoint::{Endpoint, get, post};
 use crate::error::ApiError;
+use crate::logs;
 use crate::params::{Params, Path};
 use crate::request::{Body, plain};
-use crate::workflow::{ANONYMOUS, execution_id, request_id, snapshot};
+use crate::roles::WORK;
+use crate::workflow::{execution_id, snapshot};
 
 /// How long a single poll waits, and a batch poll that does not say.
 const POLL_WAIT_MS: u64 = 100;
@@ -30,13 +32,39 @@ const POLL_WAIT_MS: u64 = 100;
 /// A batch poll asking for more gets this many.
 const POLL_BATCH_MAX: usize = 1000;
 
-pub(crate) fn routes() -> Router<App> {
-    Router::new()
-        .route("/tasks/poll/{type}", get(poll))
-        .route("/tasks/poll/batch/{type}", get(poll_batch))
-        .route("/tasks", post(update))
-        .route("/tasks/update-v2", post(update_v2))
-        .route("/tasks/{id}/{reference}/{status}", post(update_by_name))
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    vec![
+        get("/api/tasks/poll/{type}", WORK, poll)
+            .about("Takes a task of a type")
+            .mutates()
+            .query("workerid", Text)
+            .query("domain", Text)
+            .query("pollId", Text)
+            .gives::<Task>()
+            .or_nothing(),
+        get("/api/tasks/poll/batch/{type}", WORK, poll_batch)
+            .about("Takes tasks of a type, waiting for one if there is none")
+            .mutates()
+            .query("workerid", Text)
+            .query("domain", Text)
+            .query("pollId", Text)
+            .query("count", Number(1))
+            .query("timeout", Number(100))
+            .gives::<Vec<Task>>(),
+        post("/api/tasks", WORK, update)
+            .about("Reports on a task, or asks for more time")
+            .query("strict", Flag(false))
+            .takes::<TaskResult>()
+            .gives_text()
+            .also(409),
+        post("/api/tasks/update-v2", WORK, update_v2)
+            .about("Reports on a task and takes the next of its type")
+            .query("strict", Flag(false))
+            .takes::<TaskResult>()
+            .gives::<Task>()
+            .or_nothing()
+            .also(409),
+    ]
 }
 
 /// `GET /api/tasks/poll/{type}`: one task, or 204.
@@ -100,6 +128,7 @@ struct Named {
     place: Place,
     report: Report,
     result: TaskResult,
+    logs: Vec<LogLine>,
 }
 
 fn named(result: TaskResult) -> Result<Named, ApiError> {
@@ -146,7 +175,7 @@ fn named(result: TaskResult) -> Result<Named, ApiError> {
             callback_after_seconds: result.callback_after_seconds,
         },
     };
-    Ok(Named { place: Place { execution, task }, report, result })
+    Ok(Named { place: Place { execution, task }, report, result, logs: Vec::new() })
 }
 
 /// Without the secrets its worker was handed. Its fingerprint is of what is left: from one of the
@@ -154,8 +183,10 @@ fn named(result: TaskResult) -> Result<Named, ApiError> {
 async fn cleared(app: &App, mut named: Named) -> Result<Named, ApiError> {
     let Place { execution, task } = named.place;
     let mask = app.runtime.mask(execution, |execution| execution.task(task).cloned()).await?;
+    named.logs = logs::lines(named.place, &named.result, &mask, app.runtime.now());
     let Named { report, result, .. } = &mut named;
-    if confidential::clear(&mask, &mut result.output_data, &mut result.reason_for_incompletion) {
+    if confidential::clear(app, &mask, &mut result.output_data, &mut result.reason_for_incompletion)
+    {
         report.progress.reason = result.reason_for_incompletion.clone();
         report.fingerprint = fingerprint(task, report.progress.status, result);
     }
@@ -183,7 +214,7 @@ enum Reported {
 
 async fn report(
     app: &App,
-    headers: &HeaderMap,
+    caller: &Caller,
     params: &Params,
     named: Named,
     v2: bool,
@@ -198,9 +229,10 @@ async fn report(
         event: Event::Reported(named.report),
         payloads: vec![named.result.output_data],
         definition: None,
-        actor: worker.unwrap_or_else(|| ANONYMOUS.to_owned()),
-        event_id: request_id(headers),
+        actor: caller.acting(worker),
+        event_id: caller.request.clone(),
         next,
+        logs: named.logs,
     };
     match app.runtime.submit(Work::Event(Box::new(work)), Class::Report).await {
         Ok(Answer::Done { standing, next, .. }) => Ok(Reported::Done { standing, next }),
@@ -240,37 +272,27 @@ fn marked(response: Response, standing: Option<Standing>) -> Response {
 }
 
 /// `POST /api/tasks`: a worker reports, or asks for more time.
-async fn update(
-    State(app): State<App>,
-    headers: HeaderMap,
-    params: Params,
-    body: Body,
-) -> Answered {
+async fn update(State(app): State<App>, caller: Caller, params: Params, body: Body) -> Answered {
     let named = named(body.object()?)?;
     let id = text(named.place.task.to_string());
     if named.result.extend_lease {
         return renew(&app, &named, id).await;
     }
     let named = cleared(&app, named).await?;
-    Ok(match report(&app, &headers, &params, named, false).await? {
+    Ok(match report(&app, &caller, &params, named, false).await? {
         Reported::Done { standing, .. } => marked(id, Some(standing)),
         Reported::Stale => marked(id, None),
     })
 }
 
 /// `POST /api/tasks/update-v2`: reports, and takes the next task of the same queue.
-async fn update_v2(
-    State(app): State<App>,
-    headers: HeaderMap,
-    params: Params,
-    body: Body,
-) -> Answered {
+async fn update_v2(State(app): State<App>, caller: Caller, params: Params, body: Body) -> Answered {
     let named = named(body.object()?)?;
     if named.result.extend_lease {
         return renew(&app, &named, nothing()).await;
     }
     let named = cleared(&app, named).await?;
-    Ok(match report(&app, &headers, &params, named, true).await? {
+    Ok(match report(&app, &caller, &params, named, true).await? {
         Reported::Done { standing, next } => {
             let next = next.map(|out| *out).into_iter().collect();
             let handed = confidential::handed_out(&app, next).await?;
@@ -298,46 +320,5 @@ async fn renew(app: &App, named: &Named, answer: Response) -> Answered {
                 None => Err(Failure::from(Rejection::UnknownTask(named.place.task)).into()),
             }
         }
-    }
-}
-
-/// `POST /api/tasks/{workflowId}/{reference}/{status}`: by name; the output is merged.
-async fn update_by_name(
-    State(app): State<App>,
-    Path((id, reference, status)): Path<(String, String, String)>,
-    headers: HeaderMap,
-    params: Params,
-    body: Body,
-) -> Answered {
-    let status: TaskResultStatus = status
-        .parse()
-        .map_err(|error| ApiError::Malformed(format!("status in the path: {error}")))?;
-    let worker = params.text("workerid").map(str::to_owned);
-    plain("workerid", worker.as_deref())?;
-    let progress = Progress {
-        status,
-        output: Slot(0),
-        reason: None,
-        worker: worker.clone(),
-        callback_after_seconds: 0,
-    };
-    let execution = execution_id(&id)?;
-    let mask =
-        app.runtime.mask(execution, |execution| execution.latest(&reference).cloned()).await?;
-    let mut output = body.payload()?;
-    confidential::clear(&mask, &mut output, &mut None);
-    let work = EventWork {
-        execution,
-        event: Event::Named { reference, force: params.flag("force", false)?, progress },
-        payloads: vec![output],
-        definition: None,
-        actor: worker.unwrap_or_else(|| ANONYMOUS.to_owned()),
-        event_id: request_id(&headers),
-        next: None,
-    };
-    match app.runtime.submit(Work::Event(Box::new(work)), Class::Report).await {
-        Ok(Answer::Done { task: Some(task), .. }) => Ok(text(task.to_string())),
-        Ok(_) | Err(Failure::Rejected(Rejection::NothingPending)) => Ok(empty()),
-        Err(failure) => Err(failure.into()),
     }
 }

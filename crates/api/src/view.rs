@@ -3,7 +3,7 @@
 //! An open task is overlaid with its delivery row: who has it, since when, how often it was polled.
 
 use semel_engine::{Delivery, view};
-use semel_model::{Task, TaskStatus, Workflow, WorkflowState};
+use semel_model::{Task, TaskId, TaskStatus, Workflow, WorkflowState};
 use semel_runtime::{HandedOut, Snapshot};
 
 pub(crate) fn workflow(snapshot: &Snapshot, with_tasks: bool) -> Workflow {
@@ -15,6 +15,17 @@ pub(crate) fn workflow(snapshot: &Snapshot, with_tasks: bool) -> Workflow {
         }
     }
     found
+}
+
+/// One task of a run.
+pub(crate) fn task(snapshot: &Snapshot, id: TaskId) -> Option<Task> {
+    let found = snapshot.execution.task(id)?;
+    let mut task = view::task(&snapshot.execution, found);
+    let row = snapshot.deliveries.iter().find(|row| row.task == id);
+    if let Some(row) = row.filter(|_| !task.status.is_terminal()) {
+        overlay(&mut task, row);
+    }
+    Some(task)
 }
 
 pub(crate) fn state(snapshot: &Snapshot, output: bool, with_variables: bool) -> WorkflowState {
@@ -34,6 +45,7 @@ fn overlay(task: &mut Task, row: &Delivery) {
     if held.leased {
         task.status = TaskStatus::InProgress;
         task.callback_after_seconds = 0;
+        task.lease_until = held.lease_until;
     }
     task.start_time = held.started_at;
     task.update_time = held.updated_at.max(task.update_time);
@@ -50,7 +62,6 @@ pub(crate) fn handed_out(out: &HandedOut) -> Task {
     overlay(&mut task, row);
     Task {
         fence_token: Some(row.hand_out.fence.to_string()),
-        lease_until: row.hand_out.lease_until,
         attempt: Some(row.attempt + 1),
         ..task
     }

@@ -1,176 +1,41 @@
 //! # Executions: contract section 2.1
 
-use axum::Router;
 use axum::extract::State;
-use axum::http::HeaderMap;
 use axum::response::Response;
-use axum::routing::{delete, get, post};
-use semel_engine::{Start, StartKey};
-use semel_model::{ExecutionId, StartWorkflowRequest};
-use semel_runtime::{Answer, Class, Failure, Snapshot, StartWork, Work};
+use semel_model::{ExecutionId, Payload, Workflow, WorkflowState};
+use semel_runtime::{Class, Failure, Snapshot, Work};
 use serde_json::{Map, json};
 
-use crate::answer::{Answered, empty, json, text, with_header};
+use crate::answer::{Answered, empty, json, with_header};
 use crate::app::App;
+use crate::endpoint::Value::{Flag, Number};
+use crate::endpoint::{Endpoint, delete, get, post};
 use crate::error::ApiError;
-use crate::idempotency::start_key;
-use crate::operations;
 use crate::params::{Params, Path};
-use crate::request::{Body, bounded, plain};
+use crate::roles::{OPERATE, READ};
 use crate::view;
 
-pub(crate) fn routes() -> Router<App> {
-    Router::new()
-        .route("/workflow", post(start))
-        .route("/workflow/{id}", get(read).delete(operations::terminate).post(start_named))
-        .route("/workflow/start/{name}/{version}", post(start_version))
-        .route("/workflow/{id}/status", get(status))
-        .route("/workflow/{id}/log", get(log))
-        .route("/workflow/{id}/verify", post(verify))
-        .route("/workflow/{id}/parked", delete(lift))
-}
-
-/// `POST /api/workflow`: everything in the body.
-async fn start(State(app): State<App>, headers: HeaderMap, body: Body) -> Answered {
-    begin(&app, &headers, body.object()?).await
-}
-
-/// `POST /api/workflow/{name}`: the body is the input.
-async fn start_named(
-    State(app): State<App>,
-    Path(name): Path<String>,
-    headers: HeaderMap,
-    params: Params,
-    body: Body,
-) -> Answered {
-    let version = params.number("version")?;
-    begin(&app, &headers, from_parts(name, version, &params, &body)?).await
-}
-
-/// `POST /api/workflow/start/{name}/{version}`.
-async fn start_version(
-    State(app): State<App>,
-    Path((name, version)): Path<(String, String)>,
-    headers: HeaderMap,
-    params: Params,
-    body: Body,
-) -> Answered {
-    let parsed = version.parse();
-    let version =
-        parsed.map_err(|_| ApiError::Malformed(format!("version {version} is no int")))?;
-    begin(&app, &headers, from_parts(name, Some(version), &params, &body)?).await
-}
-
-fn from_parts(
-    name: String,
-    version: Option<i32>,
-    params: &Params,
-    body: &Body,
-) -> Result<StartWorkflowRequest, ApiError> {
-    Ok(StartWorkflowRequest {
-        name,
-        version,
-        correlation_id: params.text("correlationId").map(str::to_owned),
-        priority: params.number("priority")?.unwrap_or(0),
-        input: body.payload()?,
-        ..StartWorkflowRequest::default()
-    })
-}
-
-async fn begin(app: &App, headers: &HeaderMap, request: StartWorkflowRequest) -> Answered {
-    let key = request.idempotency_key.as_deref();
-    let key = start_key(headers, key, request.idempotency_strategy)?;
-    let work = start_work(app, headers, request, key.clone())?;
-    let keyed = key.is_some();
-    match app.runtime.submit(Work::Start(Box::new(work)), Class::Start).await {
-        Ok(Answer::Started { id, created }) => {
-            let answer = with_header(text(id.to_string()), "x-workflow-id", &id.to_string());
-            let outcome = if created { "CREATED" } else { "RETURNED_EXISTING" };
-            Ok(if keyed { with_header(answer, "x-idempotency-outcome", outcome) } else { answer })
-        }
-        Ok(_) => Err(Failure::Unavailable.into()),
-        Err(Failure::Conflict { existing, .. }) => Err(conflict(app, existing, key).await?),
-        Err(failure) => Err(failure.into()),
-    }
-}
-
-fn start_work(
-    app: &App,
-    headers: &HeaderMap,
-    request: StartWorkflowRequest,
-    key: Option<StartKey>,
-) -> Result<StartWork, ApiError> {
-    let definitions = &app.runtime.world().definitions;
-    let violations = request.violations_knowing(&|name| definitions.task(name).ok().flatten());
-    if !violations.is_empty() {
-        return Err(ApiError::Invalid(violations));
-    }
-    plain("correlationId", request.correlation_id.as_deref())?;
-    bounded("input", &request.input)?;
-    let definition = match request.workflow_def {
-        Some(definition) => {
-            crate::metadata::refuse_unsupported(&definition, "workflowDef.")?;
-            definitions.pin(definition)?
-        }
-        None => {
-            let found = definitions.for_start(&request.name, request.version)?;
-            found.ok_or_else(|| {
-                let version = request.version.map_or("null".to_owned(), |v| v.to_string());
-                let name = &request.name;
-                ApiError::NotFound(format!(
-                    "No such workflow defined. name={name}, version={version}"
-                ))
-            })?
-        }
-    };
-    let start = Start {
-        definition: definition.digest(),
-        input: semel_engine::Slot(0),
-        correlation_id: request.correlation_id,
-        priority: request.priority,
-        task_to_domain: request.task_to_domain.unwrap_or_default(),
-        idempotency_key: key.as_ref().map(|key| key.key.clone()),
-        created_by: request.created_by,
-        ..Start::default()
-    };
-    Ok(StartWork {
-        id: ExecutionId::draw(),
-        definition,
-        start,
-        input: request.input,
-        key,
-        principal: ANONYMOUS.to_owned(),
-        event_id: request_id(headers),
-    })
-}
-
-/// Who acts while authentication is off.
-pub(crate) const ANONYMOUS: &str = "anonymous";
-
-pub(crate) fn request_id(headers: &HeaderMap) -> String {
-    let found = headers.get("x-request-id").and_then(|value| value.to_str().ok());
-    found.unwrap_or_default().chars().take(200).collect()
-}
-
-/// 409 that names the run in the way.
-async fn conflict(
-    app: &App,
-    existing: ExecutionId,
-    key: Option<StartKey>,
-) -> Result<ApiError, ApiError> {
-    let mut metadata = Map::new();
-    metadata.insert("existingWorkflowId".to_owned(), json!(existing.to_string()));
-    if let Some(snapshot) = app.runtime.read(existing).await? {
-        let head = &snapshot.head;
-        metadata.insert("existingStatus".to_owned(), json!(head.status));
-        metadata.insert("existingVersion".to_owned(), json!(head.version));
-        metadata.insert("createdAt".to_owned(), json!(head.started_at));
-    }
-    let (key, strategy) = key.map_or_else(Default::default, |key| (key.key, key.strategy.as_str()));
-    metadata.insert("idempotencyKey".to_owned(), json!(key));
-    metadata.insert("strategy".to_owned(), json!(strategy));
-    let message = format!("a run exists under idempotency key {key}: {existing} ({strategy})");
-    Ok(ApiError::Conflict { code: "IDEMPOTENCY_CONFLICT", message, metadata })
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    vec![
+        get("/api/workflow/{id}", READ, read)
+            .about("A run")
+            .query("includeTasks", Flag(true))
+            .gives::<Workflow>(),
+        get("/api/workflow/{id}/status", READ, status)
+            .about("The status of a run")
+            .query("includeOutput", Flag(false))
+            .query("includeVariables", Flag(false))
+            .gives::<WorkflowState>(),
+        get("/api/workflow/{id}/log", READ, log)
+            .about("The journal of a run, oldest entry first")
+            .query("from", Number(1))
+            .gives::<Vec<Payload>>(),
+        post("/api/workflow/{id}/verify", READ, verify)
+            .about("Checks the journal of a run against everything stored")
+            .gives::<Payload>()
+            .also(409),
+        delete("/api/workflow/{id}/parked", OPERATE, lift).about("Lets a parked run go on"),
+    ]
 }
 
 /// An id that is none was never given out.

@@ -20,6 +20,15 @@ pub(crate) fn arguments() -> impl Iterator<Item = Arg> {
     std::iter::once(config).chain(KEYS.iter().map(argument))
 }
 
+/// `--config` and these keys only, for commands that need no others.
+pub(crate) fn arguments_of(keys: &'static [&'static str]) -> impl Iterator<Item = Arg> {
+    let wanted = |argument: &Arg| {
+        let id = argument.get_id().as_str();
+        id == CONFIG || keys.contains(&id)
+    };
+    arguments().filter(wanted)
+}
+
 /// Settles the configuration from the command line, the environment and the working directory.
 pub(crate) fn load(matches: &ArgMatches) -> Result<(Config, Vec<Sourced>), ConfigError> {
     // Lossy, so that a variable which is not UTF-8 is refused by its parser instead of ignored.
@@ -47,7 +56,9 @@ fn argument(key: &'static Key) -> Arg {
 fn flags(matches: &ArgMatches) -> Flags {
     let mut flags = Flags::new(matches.get_one(CONFIG).cloned());
     for key in KEYS {
-        if let Some(values) = matches.get_many::<String>(key.name) {
+        // Not every command takes every key.
+        let values = matches.try_get_many::<String>(key.name).ok().flatten();
+        if let Some(values) = values {
             flags.set(key, values.map(String::as_str).collect::<Vec<_>>().join(","));
         }
     }
@@ -72,6 +83,16 @@ mod tests {
         let ids: Vec<String> =
             arguments().skip(1).map(|argument| argument.get_id().to_string()).collect();
         assert_eq!(ids, KEYS.iter().map(|key| key.name).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_command_may_take_some_keys_only() {
+        let command = Command::new("test").no_binary_name(true).args(arguments_of(&["data"]));
+        assert_eq!(command.get_arguments().count(), 2);
+        let matches = command.try_get_matches_from(["--data", "x"]).unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let config = Config::load(&flags(&matches), |_| None, directory.path()).unwrap().0;
+        assert_eq!(config.data, Path::new("x"));
     }
 
     #[test]

@@ -5,16 +5,23 @@
 use std::io::{IsTerminal as _, stderr};
 
 use anyhow::Context as _;
-use semel_server::{Config, LogFormat};
-use tracing_subscriber::EnvFilter;
+use semel_server::{Config, Exporter, LogFormat};
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{EnvFilter, Layer as _, Registry};
 
-/// Sends everything the filter lets through to stderr; once per process.
-pub(crate) fn start(config: &Config) -> anyhow::Result<()> {
+/// Sends everything the filter lets through to stderr, and spans to whoever collects them; once per
+/// process.
+pub(crate) fn start(config: &Config, spans: Option<&Exporter>) -> anyhow::Result<()> {
     let filter = EnvFilter::try_new(&config.log).context("the log filter does not parse")?;
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(stderr);
-    match config.log_format {
-        LogFormat::Text => lines.with_ansi(stderr().is_terminal()).try_init(),
-        LogFormat::Json => lines.json().try_init(),
-    }
-    .map_err(|error| anyhow::anyhow!(error).context("logging was started before"))
+    let lines = tracing_subscriber::fmt::layer::<Registry>().with_writer(stderr);
+    let lines = match config.log_format {
+        LogFormat::Text => lines.with_ansi(stderr().is_terminal()).boxed(),
+        LogFormat::Json => lines.json().boxed(),
+    };
+    tracing_subscriber::registry()
+        .with(lines.with_filter(filter))
+        .with(spans.map(Exporter::layer))
+        .try_init()
+        .map_err(|error| anyhow::anyhow!(error).context("logging was started before"))
 }

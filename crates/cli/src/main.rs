@@ -1,30 +1,38 @@
 //! # The one binary
 //!
-//! Reads the command line, runs one command, says how it ended: 0 done, 1 failed, 2 asked wrongly.
+//! Reads the command line, runs one command, and says by its exit code how it ended.
 //! **May use:** `server`, `client`. **May not:** decide anything; a command is a few lines over a room.
 //! Data goes to stdout, words go to stderr.
 
+mod admin_key;
+mod backup;
+mod completions;
 mod config;
+mod connection;
+mod doctor;
+mod exit;
+mod explain;
 mod flags;
+mod given;
 mod logging;
 mod rotate;
 mod server;
+mod show;
+mod task;
+mod times;
+mod workflow;
 
 use std::process::ExitCode;
 
-use clap::{ArgMatches, Command};
-use semel_server::ConfigError;
-
-const EXIT_FAILED: u8 = 1;
-const EXIT_ASKED_WRONGLY: u8 = 2;
+use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches as _};
 
 fn main() -> ExitCode {
     let matches = command().get_matches(); // Exits with 2 and the usage if it makes no sense.
     match run(&matches) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprint!("{}", report(&error));
-            ExitCode::from(exit_code(&error))
+            eprint!("{}", show::plain(&report(&error)));
+            ExitCode::from(exit::code(&error))
         }
     }
 }
@@ -35,9 +43,17 @@ fn command() -> Command {
         .about("A durable workflow orchestrator: asked once, twice or ten times, it happens once")
         .subcommand_required(true)
         .arg_required_else_help(true)
+        .after_help(exit::WORDS)
         .subcommand(server::command())
+        .subcommand(workflow::Workflow::command())
+        .subcommand(task::Task::command())
+        .subcommand(explain::Explain::command())
+        .subcommand(doctor::command())
+        .subcommand(backup::command())
         .subcommand(config::command())
         .subcommand(rotate::command())
+        .subcommand(admin_key::command())
+        .subcommand(completions::command())
 }
 
 fn run(matches: &ArgMatches) -> anyhow::Result<()> {
@@ -45,6 +61,17 @@ fn run(matches: &ArgMatches) -> anyhow::Result<()> {
         Some((server::NAME, matches)) => server::execute(matches),
         Some((config::NAME, matches)) => config::execute(matches),
         Some((rotate::NAME, matches)) => rotate::execute(matches),
+        Some((admin_key::NAME, matches)) => admin_key::execute(matches),
+        Some((backup::NAME, matches)) => backup::execute(matches),
+        Some((doctor::NAME, matches)) => doctor::execute(matches),
+        Some((completions::NAME, matches)) => completions::execute(matches, command()),
+        Some((workflow::NAME, matches)) => {
+            workflow::execute(workflow::Workflow::from_arg_matches(matches)?)
+        }
+        Some((task::NAME, matches)) => task::execute(task::Task::from_arg_matches(matches)?),
+        Some((explain::NAME, matches)) => {
+            explain::execute(explain::Explain::from_arg_matches(matches)?)
+        }
         other => unreachable!("clap accepts only the commands it was told: {other:?}"),
     }
 }
@@ -58,14 +85,8 @@ fn report(error: &anyhow::Error) -> String {
     text
 }
 
-fn exit_code(error: &anyhow::Error) -> u8 {
-    if error.is::<ConfigError>() { EXIT_ASKED_WRONGLY } else { EXIT_FAILED }
-}
-
 #[cfg(test)]
 mod tests {
-    use anyhow::Context as _;
-
     use super::*;
 
     #[test]
@@ -77,13 +98,5 @@ mod tests {
     fn a_report_is_one_line_and_one_per_cause() {
         let error = anyhow::anyhow!("disk is full").context("cannot open the store");
         assert_eq!(report(&error), "semel: cannot open the store\n  because: disk is full\n");
-    }
-
-    #[test]
-    fn wrong_configuration_exits_with_2_and_all_else_with_1() {
-        let wrong = ConfigError::UnknownKey { key: "a".to_owned(), path: "b".into() };
-        let wrong = Err::<(), _>(wrong).context("cannot start").unwrap_err();
-        assert_eq!(exit_code(&wrong), 2);
-        assert_eq!(exit_code(&anyhow::anyhow!("disk is full")), 1);
     }
 }

@@ -25,7 +25,7 @@ pub(crate) fn command() -> Command {
 
 pub(crate) fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
     let (config, _) = flags::load(matches)?;
-    logging::start(&config)?;
+    logging::start(&config, None)?;
     let unreadable = if matches.get_flag(DROP) { Unreadable::Drop } else { Unreadable::Refuse };
     let done = semel_server::rotate_secrets_key(&config, unreadable)?;
     let mut stdout = std::io::stdout();

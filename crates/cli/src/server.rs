@@ -4,11 +4,12 @@
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use clap::{ArgMatches, Command};
-use semel_server::{Config, Store};
+use semel_server::{Config, Exporter, NewKey, Store};
 
-use crate::{flags, logging};
+use crate::{admin_key, flags, logging};
 
 pub(crate) const NAME: &str = "server";
 
@@ -18,15 +19,25 @@ pub(crate) fn command() -> Command {
 
 pub(crate) fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
     let (config, _) = flags::load(matches)?;
-    logging::start(&config)?;
-    run_server(config)
+    let spans = config.otlp_endpoint.as_deref().map(Exporter::to).transpose()?;
+    logging::start(&config, spans.as_ref())?;
+    let served = run_server(config);
+    if let Some(spans) = spans {
+        spans.stop();
+    }
+    served
 }
+
+/// What reads and nothing more gets this long to come to an end.
+const LOOSE_ENDS: Duration = Duration::from_secs(1);
 
 /// Returns when the server has stopped.
 fn run_server(config: Config) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(semel_server::run(config, variables(), banner))?;
-    Ok(())
+    let served = runtime.block_on(semel_server::run(config, variables(), banner));
+    // A search that nobody waits for any more must not keep the process.
+    runtime.shutdown_timeout(LOOSE_ENDS);
+    Ok(served?)
 }
 
 /// Those of the process, once. What is not UTF-8 cannot be a value of a workflow.
@@ -38,7 +49,7 @@ fn variables() -> Vec<(String, String)> {
 }
 
 /// Where it listens and where data is; the first thing a person wants to know.
-fn banner(address: SocketAddr, config: &Config) {
+fn banner(address: SocketAddr, config: &Config, first_key: Option<NewKey>) {
     let data = match config.store {
         Store::Sqlite => format!("{} (SQLite)", config.data.display()),
         Store::Memory => "in memory; nothing survives this process".to_owned(),
@@ -47,6 +58,12 @@ fn banner(address: SocketAddr, config: &Config) {
     eprintln!("  listening on  http://{address}");
     eprintln!("  workers use   http://{address}/api");
     eprintln!("  data          {data}");
+    if let Some(key) = first_key {
+        eprintln!("  first key     on stdout, this once; its secret is not stored");
+        if let Err(error) = admin_key::print(&key) {
+            eprintln!("  NOT PRINTED   {error}; stop the server and run `semel admin-key`");
+        }
+    }
     if config.test_clock {
         eprintln!("  TEST CLOCK    POST /test/clock moves time; never use this for real work");
     }

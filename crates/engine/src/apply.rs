@@ -106,6 +106,8 @@ impl Execution {
             created_by,
             parent,
             depth,
+            traceparent,
+            event,
             input: _,
         } = change
         else {
@@ -122,6 +124,8 @@ impl Execution {
             created_by: created_by.clone(),
             parent: *parent,
             depth: *depth,
+            traceparent: *traceparent,
+            event: event.clone(),
             started_at: at,
             ..Run::default()
         });

@@ -5,7 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use semel_model::{Digest, ExecutionId, TaskId, TaskStatus, Timestamp, WorkflowStatus};
+use semel_model::{
+    Digest, ExecutionId, TaskId, TaskStatus, Timestamp, Traceparent, WorkflowStatus,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::event::{Parent, Slot, Start};
@@ -30,6 +32,11 @@ pub enum Change {
         parent: Option<Parent>,
         #[serde(default, skip_serializing_if = "is_none_polled")]
         depth: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        traceparent: Option<Traceparent>,
+        /// The event that led to it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        event: Option<String>,
     },
     TaskScheduled {
         task: TaskId,

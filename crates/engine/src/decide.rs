@@ -82,6 +82,7 @@ pub fn decide(
         Event::Started(start) => turn.start(start)?,
         Event::Reported(report) => turn.report(report)?,
         Event::Named { reference, force, progress } => turn.name(reference, *force, progress)?,
+        Event::Signalled { progress } => turn.signal(progress)?,
         Event::Expired { task } => turn.expire(*task)?,
         Event::Woke => turn.wake()?,
         Event::Answered { task, question, answer } => turn.answer(*task, *question, answer),
@@ -124,6 +125,8 @@ impl Turn<'_> {
             created_by: start.created_by.clone(),
             parent: start.parent,
             depth: start.depth,
+            traceparent: start.traceparent,
+            event: start.event.clone(),
         });
         self.begin_steps()
     }

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use semel_model::{Digest, ExecutionId, Payload, TaskId, Timestamp};
+use semel_model::{Digest, ExecutionId, Payload, TaskId, Timestamp, Traceparent};
 use serde::{Deserialize, Serialize};
 
 use crate::change::{Change, HandOutFacts, Timeout};
@@ -47,6 +47,7 @@ pub struct Delivery {
     pub scheduled_at: Timestamp,
     pub definition: Digest,
     pub correlation_id: Option<String>,
+    pub traceparent: Option<Traceparent>,
     pub replaces: Option<TaskId>,
     pub reason: Option<String>,
     pub input: Payload,
@@ -115,6 +116,7 @@ impl Delivery {
             scheduled_at: task.scheduled_at,
             definition: step.definition(),
             correlation_id: execution.correlation_id().map(str::to_owned),
+            traceparent: execution.traceparent(),
             replaces: task.replaces,
             reason: task.reason.clone(),
             input: task.input.clone(),

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use semel_model::{Digest, ExecutionId, TaskId, TaskResultStatus};
+use semel_model::{Digest, ExecutionId, TaskId, TaskResultStatus, Traceparent};
 use serde::{Deserialize, Serialize};
 
 use crate::message::Message;
@@ -26,6 +26,10 @@ pub enum Event {
     Named {
         reference: String,
         force: bool,
+        progress: Progress,
+    },
+    /// Somebody answers for whichever WAIT comes first.
+    Signalled {
         progress: Progress,
     },
     /// A deadline of the task's delivery has passed.
@@ -103,6 +107,7 @@ impl Event {
             Self::Started(_)
             | Self::Reported(_)
             | Self::Named { .. }
+            | Self::Signalled { .. }
             | Self::Expired { .. }
             | Self::Woke
             | Self::Answered { .. }
@@ -166,6 +171,12 @@ pub struct Start {
     /// How many runs, one inside or after the other, led to this one.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub depth: u32,
+    /// The trace the run belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traceparent: Option<Traceparent>,
+    /// The event that led to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event: Option<String>,
 }
 
 fn is_false(flag: &bool) -> bool {

@@ -8,10 +8,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use imbl::{OrdMap, OrdSet, Vector};
-use semel_model::{Digest, ExecutionId, Payload, TaskId, TaskStatus, Timestamp, WorkflowStatus};
+use semel_model::{
+    Digest, ExecutionId, Payload, TaskId, TaskStatus, Timestamp, Traceparent, WorkflowStatus,
+};
 
 use crate::entry::Link;
 use crate::event::Parent;
+use crate::kinds::Kind;
 use crate::message::EPOCH_ALONE;
 use crate::pin::{Pinned, Step};
 use crate::question::Question;
@@ -48,6 +51,9 @@ pub(crate) struct Run {
     pub(crate) created_by: Option<String>,
     pub(crate) parent: Option<Parent>,
     pub(crate) depth: u32,
+    pub(crate) traceparent: Option<Traceparent>,
+    /// The event that led to it.
+    pub(crate) event: Option<String>,
     /// Which of its lives the parent's task knows; see `message.rs`.
     pub(crate) epoch: u32,
     pub(crate) watchers: Vec<(Parent, u32)>,
@@ -133,6 +139,12 @@ impl Task {
     /// Offered to workers: open, and its queue is known.
     pub fn is_placed(&self) -> bool {
         !self.status.is_terminal() && self.question.is_none() && !self.system
+    }
+
+    /// A WAIT that only somebody's word will end.
+    pub fn is_blocking(&self) -> bool {
+        let waits = !self.status.is_terminal() && self.step.kind() == Kind::Wait;
+        waits && self.wait_until.is_none() && !self.is_ahead
     }
 }
 
@@ -226,6 +238,16 @@ impl Execution {
         self.run.created_by.as_deref()
     }
 
+    /// The trace it was started in.
+    pub fn traceparent(&self) -> Option<Traceparent> {
+        self.run.traceparent
+    }
+
+    /// The event whose handler began it.
+    pub fn event(&self) -> Option<&str> {
+        self.run.event.as_deref()
+    }
+
     /// The task that waits for this run.
     pub fn parent(&self) -> Option<Parent> {
         self.run.parent
@@ -308,6 +330,11 @@ impl Execution {
     /// The newest attempt at every step that has one.
     pub(crate) fn latest_attempts(&self) -> impl Iterator<Item = &Arc<Task>> {
         self.latest.values().filter_map(|seq| self.tasks.get(*seq as usize - 1))
+    }
+
+    /// What a signal would answer: the earliest WAIT that is open, with a deadline or without.
+    pub fn first_wait(&self) -> Option<&Arc<Task>> {
+        self.open_tasks().find(|task| task.step.kind() == Kind::Wait)
     }
 
     pub fn open_tasks(&self) -> impl Iterator<Item = &Arc<Task>> {

@@ -12,7 +12,6 @@
 //! Payloads are read once per turn and paths borrow from them, so the cost is what is visited and
 //! what is copied, and both have a limit.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -24,9 +23,11 @@ use crate::event::Slot;
 use crate::pin::Step;
 use crate::turn::Turn;
 
+mod condition;
 mod cursor;
 mod filter;
 mod functions;
+mod heard;
 mod holds;
 mod json;
 mod mask;
@@ -34,35 +35,25 @@ mod path;
 mod pattern;
 mod position;
 mod reader;
+mod resolve;
 mod scope;
 mod secrets;
 mod select;
 mod template;
 
 pub use mask::Mask;
-pub use secrets::{Secret, mentions_secrets, reveal, secrets_in};
+pub use secrets::{Secret, disarmed, mentions_secrets, reveal, secrets_in};
+
+pub(crate) use condition::Condition;
+pub(crate) use heard::Heard;
+pub(crate) use resolve::Reading;
 
 use json::{Json, Object};
-use path::Query;
-use scope::Source;
-use secrets::SECRETS;
-use select::{Answer, Budget, Root};
-use template::Part;
-
-/// Expressions inside expressions; one nested deeper is null, before the stack ends.
-const NESTING_MAX: usize = 32;
-
-/// How deep a resolved payload may nest: it must stay readable (JSON is read to 128 levels). A value
-/// that would reach deeper is null.
-const DEPTH_MAX: usize = 120;
+use resolve::Resolve;
 
 /// What one path may visit, and what it may copy: a little more than the largest payload can hold.
 /// `$..*..*` over a large document is null.
 const PATH_NODES_MAX: usize = 6_000_000;
-
-/// What all paths of a turn may visit and copy together, a second's work at most. When it is spent
-/// every further expression is null.
-const TURN_NODES_MAX: usize = 12_000_000;
 
 /// Types whose input is their parameters alone, whatever template their task definition has.
 const UNTEMPLATED: [&str; 12] = [
@@ -79,19 +70,6 @@ const UNTEMPLATED: [&str; 12] = [
     "HUMAN",
     "TERMINATE",
 ];
-
-/// What the expressions of a turn have read, and what they may still read.
-#[derive(Debug)]
-pub(crate) struct Reading {
-    documents: BTreeMap<Source, (Payload, Arc<Json>)>,
-    nodes_left: usize,
-}
-
-impl Default for Reading {
-    fn default() -> Self {
-        Self { documents: BTreeMap::new(), nodes_left: TURN_NODES_MAX }
-    }
-}
 
 impl Turn<'_> {
     /// The start input with the definition's `inputTemplate` under it.
@@ -178,107 +156,6 @@ impl Turn<'_> {
             .collect();
         Json::Object(resolved).to_payload()
     }
-
-    /// `depth` is that of the place the value goes to.
-    fn resolve(&mut self, template: &Value, task: Option<TaskId>, depth: usize) -> Json {
-        match template {
-            Value::String(text) => {
-                let found = self.resolve_text(text, task, 0);
-                if depth + found.size().levels > DEPTH_MAX { Json::Null } else { found }
-            }
-            Value::Array(items) => {
-                let resolved = items.iter().map(|item| self.resolve(item, task, depth + 1));
-                Json::Array(resolved.collect())
-            }
-            Value::Object(map) => {
-                let resolved = |(key, value): (&String, &Value)| {
-                    (key.clone(), self.resolve(value, task, depth + 1))
-                };
-                Json::Object(map.iter().map(resolved).collect())
-            }
-            Value::Null | Value::Bool(_) | Value::Number(_) => Json::from(template),
-        }
-    }
-
-    fn resolve_text(&mut self, text: &str, task: Option<TaskId>, nesting: usize) -> Json {
-        let parts = template::split(text);
-        if let [Part::Expression(path)] = parts.as_slice() {
-            return self.evaluate(path, task, nesting);
-        }
-        let mut out = String::with_capacity(text.len());
-        for part in parts {
-            match part {
-                // Inside a path text is text; in what is stored it must not pass for a secret.
-                Part::Text(text) if nesting > 0 => out.push_str(text),
-                Part::Text(text) => out.push_str(&secrets::escaped(text)),
-                Part::Expression(path) => {
-                    out.push_str(&self.evaluate(path, task, nesting).into_plain());
-                }
-            }
-        }
-        Json::String(out)
-    }
-
-    fn evaluate(&mut self, written: &str, task: Option<TaskId>, nesting: usize) -> Json {
-        if nesting >= NESTING_MAX {
-            return Json::Null;
-        }
-        let path = if written.contains("${") {
-            Cow::Owned(self.resolve_text(written, task, nesting + 1).into_plain())
-        } else {
-            Cow::Borrowed(written)
-        };
-        let path = path.trim();
-        if path.is_empty() {
-            return Json::String(String::new());
-        }
-        // Only the definition says that something is a secret, never the data brought into a path.
-        if written.trim_start().starts_with(SECRETS) {
-            let is_plain = !path.contains(['$', '{', '}']);
-            return if is_plain { Json::String(format!("${{{path}}}")) } else { Json::Null };
-        }
-        if let Some(value) = self.named(path, task) {
-            return value;
-        }
-        Query::parse(path).map_or(Json::Null, |query| self.select(&query))
-    }
-
-    fn select(&mut self, query: &Query) -> Json {
-        let paths = query.documents.iter().chain([&query.path]);
-        let roots: Vec<(Option<Arc<Json>>, usize)> = paths.map(|path| self.root(path)).collect();
-        let borrowed: Vec<Root<'_>> = roots
-            .iter()
-            .map(|(document, taken)| Root { document: document.as_deref(), taken: *taken })
-            .collect();
-        let answer = self.spending(|budget| select::answer(query, &borrowed, budget));
-        answer.and_then(|answer| self.copy(answer)).unwrap_or(Json::Null)
-    }
-
-    /// The only place where what was found is copied.
-    fn copy(&mut self, answer: Answer<'_>) -> Option<Json> {
-        let found = match &answer {
-            Answer::One(found) => found.as_slice(),
-            Answer::Many(found) => found,
-        };
-        self.spending(|budget| {
-            found.iter().try_for_each(|value| budget.spend(value.size().nodes))
-        })?;
-        match answer {
-            Answer::One(found) => found.map(Cow::into_owned),
-            Answer::Many(found) => {
-                Some(Json::Array(found.into_iter().map(Cow::into_owned).collect()))
-            }
-        }
-    }
-
-    /// Work on the budget of one path, and on the turn's.
-    fn spending<T>(&mut self, work: impl FnOnce(&mut Budget) -> Option<T>) -> Option<T> {
-        let allowed = PATH_NODES_MAX.min(self.reading.nodes_left);
-        let mut budget = Budget::new(allowed);
-        let done = work(&mut budget);
-        self.reading.nodes_left -= allowed - budget.left();
-        done
-    }
 }
 
 /// One object over another, key by key; anything else gives way.
@@ -290,6 +167,21 @@ pub(crate) fn merged(under: &Payload, over: &Payload) -> Payload {
         }
         _ => over.clone(),
     }
+}
+
+/// The second object, its lists put behind those of the first.
+pub(crate) fn appended(to: &Payload, given: &Payload) -> Payload {
+    let before = object(to);
+    let entries = object(given).into_entries().into_iter().map(|(key, value)| {
+        let value = match (before.get(&key), value) {
+            (Some(Json::Array(before)), Json::Array(more)) => {
+                Json::Array(before.iter().cloned().chain(more).collect())
+            }
+            (_, value) => value,
+        };
+        (key, value)
+    });
+    Json::Object(entries.collect::<Object>()).to_payload()
 }
 
 fn object(payload: &Payload) -> Object {

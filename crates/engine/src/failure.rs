@@ -92,6 +92,7 @@ impl Turn<'_> {
             task_to_domain: execution.task_to_domain().clone(),
             born: true,
             depth: execution.run().depth + FAILURE_DEPTH,
+            traceparent: execution.traceparent(),
             ..Start::default()
         };
         self.emit(Change::RunCreated { run, start: Box::new(start) });

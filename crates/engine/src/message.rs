@@ -12,6 +12,7 @@ use semel_model::{ExecutionId, Payload, TaskId, WorkflowStatus};
 use serde::{Deserialize, Serialize};
 
 use crate::event::Slot;
+use crate::handling::Handled;
 
 /// Of a child that lives on although its parent gave it up; no parent ever counts so far.
 pub(crate) const EPOCH_ALONE: u32 = u32::MAX;
@@ -49,6 +50,8 @@ pub enum Message {
     ParentReturned { task: TaskId, epoch: u32 },
     /// To a run found under a key: tell me when you end.
     Watch { from: ExecutionId, task: TaskId, epoch: u32 },
+    /// From an event handler: what its action does here.
+    Handled(Box<Handled>),
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -73,7 +76,7 @@ impl Message {
                 let end = ChildEnd::Gone { reason: reason.to_owned() };
                 Some(Self::ChildEnded { task: *task, epoch: *epoch, child: to, end })
             }
-            Self::ChildEnded { .. } | Self::ParentLeft { .. } => None,
+            Self::ChildEnded { .. } | Self::ParentLeft { .. } | Self::Handled(_) => None,
         }
     }
 }
@@ -93,6 +96,11 @@ impl Letter {
             Message::ChildEnded { end: ChildEnd::Ended { output, .. }, .. } => {
                 let found = payloads[output.0 as usize].clone();
                 *output = Slot(0);
+                vec![found]
+            }
+            Message::Handled(handled) => {
+                let found = payloads[handled.payload.0 as usize].clone();
+                handled.payload = Slot(0);
                 vec![found]
             }
             Message::ChildEnded { end: ChildEnd::Gone { .. }, .. }

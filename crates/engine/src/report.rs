@@ -44,6 +44,25 @@ impl Turn<'_> {
         self.take(&task, &held, progress, output, None)
     }
 
+    /// The first open WAIT, chosen and answered in one: two signals never answer the same one.
+    pub(crate) fn signal(&mut self, progress: &Progress) -> Result<(), Stop> {
+        let found = self.execution().first_wait().cloned();
+        let task = found.ok_or(Rejection::NothingPending)?;
+        let held = self.hand_out(&task)?;
+        let output = self.merged(&task, progress.output);
+        self.take(&task, &held, progress, output, None)
+    }
+
+    /// For a task, by an event: what it says is the output.
+    pub(crate) fn answer_for(&mut self, task: &Arc<Task>, progress: &Progress) -> Result<(), Stop> {
+        if task.status.is_terminal() || !self.execution().is_live() {
+            return Ok(());
+        }
+        let held = self.hand_out(task)?;
+        fence::judge_named(task, &held, false)?;
+        self.take(task, &held, progress, progress.output, None)
+    }
+
     fn take(
         &mut self,
         task: &Arc<Task>,

@@ -11,7 +11,7 @@ use crate::change::{Change, Removed};
 use crate::decide::{Rejection, Stop};
 use crate::event::Slot;
 use crate::execution::Task;
-use crate::expression::merged;
+use crate::expression::{appended, merged};
 use crate::pin::Step;
 use crate::tasks::VARIABLES_BYTES_MAX;
 use crate::turn::Turn;
@@ -169,6 +169,14 @@ impl Turn<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Lists are put behind those that are there; everything else replaces it.
+    pub(crate) fn append_variables(&mut self, variables: Slot) -> Result<(), Stop> {
+        self.expect_object("what is appended", variables)?;
+        let appended = appended(self.execution().variables(), self.payload(variables));
+        let variables = self.store(appended);
+        self.update_variables(variables)
     }
 
     pub(crate) fn update_variables(&mut self, variables: Slot) -> Result<(), Stop> {

@@ -6,10 +6,11 @@
 use semel_model::{ExecutionId, TaskId, TaskStatus, WorkflowStatus};
 
 use crate::change::{Change, HandOutFacts};
-use crate::decide::Stop;
+use crate::decide::{Rejection, Stop};
 use crate::ending::Ending;
-use crate::event::Parent;
+use crate::event::{Parent, Progress};
 use crate::expression::merged;
+use crate::handling::{Deed, Handled};
 use crate::message::{ChildEnd, Message};
 use crate::turn::{Closing, Turn};
 
@@ -26,6 +27,7 @@ impl Turn<'_> {
                 self.watch(Parent { execution: *from, task: *task }, *epoch);
                 Ok(())
             }
+            Message::Handled(handled) => self.handle(handled),
         }
     }
 
@@ -87,6 +89,33 @@ impl Turn<'_> {
             self.tell(Parent { task, ..parent }, epoch);
         }
         Ok(())
+    }
+
+    /// What an event handler does. Whatever is over already stays as it is.
+    fn handle(&mut self, handled: &Handled) -> Result<(), Stop> {
+        match &handled.deed {
+            Deed::Begin { .. } => Ok(()), // It has.
+            Deed::Terminate { reason } => self.terminate(reason.as_deref(), false),
+            Deed::SetVariables { append: false } => self.update_variables(handled.payload),
+            Deed::SetVariables { append: true } => self.append_variables(handled.payload),
+            Deed::Answer { task, reference, status, reason } => {
+                let reference = reference.as_deref().unwrap_or_default();
+                let found = match task {
+                    Some(id) => self.task(*id),
+                    None => self.execution().latest(reference).cloned(),
+                };
+                let name = task.map_or_else(|| reference.to_owned(), |id| id.to_string());
+                let missing = || Rejection::NotFound(format!("the run has no task {name}"));
+                let progress = Progress {
+                    status: *status,
+                    output: handled.payload,
+                    reason: reason.clone(),
+                    worker: None,
+                    callback_after_seconds: 0,
+                };
+                self.answer_for(&found.ok_or_else(missing)?, &progress)
+            }
+        }
     }
 
     fn watch(&mut self, by: Parent, epoch: u32) {

@@ -42,7 +42,7 @@ pub fn workflow(execution: &Execution, with_tasks: bool) -> Workflow {
         correlation_id: execution.correlation_id().map(str::to_owned),
         re_run_from_workflow_id: None,
         reason_for_incompletion: execution.reason().map(str::to_owned),
-        event: None,
+        event: execution.event().map(str::to_owned),
         task_to_domain: execution.task_to_domain().clone(),
         failed_reference_task_names: failed_references,
         failed_task_names: failed_names,
@@ -60,6 +60,7 @@ pub fn workflow(execution: &Execution, with_tasks: bool) -> Workflow {
         start_time: execution.started_at(),
         workflow_name: definition.name.clone(),
         workflow_version: definition.version,
+        traceparent: execution.traceparent(),
     }
 }
 
@@ -160,5 +161,6 @@ pub fn blank(step: &Step, workflow: &str, row: &Delivery) -> Task {
         fence_token: None,
         lease_until: None,
         attempt: None,
+        traceparent: row.traceparent,
     }
 }

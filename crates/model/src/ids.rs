@@ -37,6 +37,19 @@ impl ExecutionId {
         Self(derived([b"start/v1".as_slice(), task.as_bytes(), &seq]))
     }
 
+    /// The run an event handler's action begins when it hears what that entry published.
+    pub fn of_event(task: TaskId, seq: u64, handler: &str, action: u32) -> Self {
+        let (seq, action) = (seq.to_be_bytes(), action.to_be_bytes());
+        let parts = [b"event/v1".as_slice(), task.as_bytes(), &seq, handler.as_bytes(), &action];
+        Self(derived(parts))
+    }
+
+    /// In whose name the actions that follow from a publication are written down.
+    pub fn of_publication(task: TaskId, seq: u64) -> Self {
+        let seq = seq.to_be_bytes();
+        Self(derived([b"publication/v1".as_slice(), task.as_bytes(), &seq]))
+    }
+
     /// The failure workflow of a run that ended with this journal entry.
     pub fn of_failure(run: Self, seq: u64) -> Self {
         let seq = seq.to_be_bytes();

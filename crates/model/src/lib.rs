@@ -3,35 +3,47 @@
 //! Definitions, executions, tasks, results and requests as Conductor's clients spell them, plus the
 //! ids, times and payloads everybody shares. **May use:** serde. **May not:** decide anything.
 
+mod event_handler;
 mod ids;
 pub mod lenient;
 mod names;
 mod ordered;
 mod payload;
 mod requests;
+mod schema;
 mod status;
+mod summary;
 mod tag;
 mod task;
 mod task_def;
 mod task_result;
 mod timestamp;
+mod traceparent;
 mod validate;
 mod workflow;
 mod workflow_def;
 mod workflow_task;
 
+pub use event_handler::{
+    Action, ActionKind, EventHandler, StartAction, TaskAction, TerminateAction, VariablesAction,
+};
 pub use ids::{Digest, ExecutionId, TaskId, effect_key};
 pub use names::UnknownName;
 pub use ordered::Ordered;
 pub use payload::Payload;
-pub use requests::{BulkResponse, ErrorBody, StartWorkflowRequest, Violation};
+pub use requests::{
+    BulkResponse, ErrorBody, SearchResult, SignalResponse, StartWorkflowRequest, Violation,
+    WorkflowStateUpdate,
+};
 pub use status::{IdempotencyStrategy, TaskResultStatus, TaskStatus, WorkflowStatus};
+pub use summary::{TaskSummary, WorkflowSummary};
 pub use tag::{Tag, TagKind};
 pub use task::{ExecutionMetadata, Task};
 pub use task_def::{RetryLogic, TaskDef, TaskTimeoutPolicy};
 pub use task_result::{PollData, TaskExecLog, TaskResult};
 pub use timestamp::Timestamp;
-pub use validate::{IDEMPOTENCY_KEY_BYTES_MAX, VIOLATIONS_MAX};
+pub use traceparent::{NoTraceparent, Traceparent};
+pub use validate::{ACTIONS_MAX, IDEMPOTENCY_KEY_BYTES_MAX, VIOLATIONS_MAX};
 pub use workflow::{Workflow, WorkflowState};
 pub use workflow_def::{
     CacheConfig, RateLimitConfig, RateLimitPolicy, SchemaDef, SchemaType, WorkflowDef,

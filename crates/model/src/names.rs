@@ -70,6 +70,16 @@ macro_rules! names {
             }
         }
 
+        impl ::schemars::JsonSchema for $type {
+            fn schema_name() -> ::std::borrow::Cow<'static, str> {
+                stringify!($type).into()
+            }
+
+            fn json_schema(_: &mut ::schemars::SchemaGenerator) -> ::schemars::Schema {
+                ::schemars::json_schema!({"type": "string", "enum": [$($text,)+]})
+            }
+        }
+
         impl<'de> ::serde::Deserialize<'de> for $type {
             fn deserialize<D: ::serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 struct Name;

@@ -5,13 +5,17 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{IdempotencyStrategy, Payload, WorkflowDef, lenient};
+use crate::{
+    ExecutionId, IdempotencyStrategy, Payload, Task, TaskId, TaskResult, Timestamp, WorkflowDef,
+    WorkflowStatus, lenient,
+};
 
 /// `POST /workflow`: begin an execution.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
 pub struct StartWorkflowRequest {
     #[serde(deserialize_with = "lenient::text")]
@@ -58,7 +62,7 @@ impl Default for StartWorkflowRequest {
 }
 
 /// What became of each of many.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
 pub struct BulkResponse {
     pub bulk_error_results: BTreeMap<String, String>,
@@ -66,7 +70,7 @@ pub struct BulkResponse {
 }
 
 /// The body of every answer that is not a success.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
 pub struct ErrorBody {
     /// The HTTP status once more: some clients look only here.
@@ -102,7 +106,7 @@ impl ErrorBody {
 }
 
 /// One broken rule.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Violation {
     pub path: String,
@@ -121,6 +125,79 @@ impl Violation {
     pub fn with_value(self, value: impl Display) -> Self {
         Self { invalid_value: Some(value.to_string()), ..self }
     }
+}
+
+/// A page of what was found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SearchResult<T> {
+    /// All matches, not only those of the page.
+    pub total_hits: usize,
+    pub results: Vec<T>,
+}
+
+/// Changes to a run from outside, in one request.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "camelCase")]
+pub struct WorkflowStateUpdate {
+    #[serde(deserialize_with = "lenient::boxed_text", skip_serializing_if = "Option::is_none")]
+    pub task_reference_name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task_result: Option<TaskResult>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variables: Option<Payload>,
+}
+
+/// What those are told who waited for a run: a workflow or a task, as `responseType` says.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "camelCase")]
+pub struct SignalResponse {
+    pub response_type: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target_workflow_id: Option<ExecutionId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target_workflow_status: Option<WorkflowStatus>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workflow_id: Option<ExecutionId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub correlation_id: Option<String>,
+    pub input: Payload,
+    pub output: Payload,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_data: Option<Payload>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_data: Option<Payload>,
+    /// Patience ended first.
+    pub signal_timeout: bool,
+    pub priority: i32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variables: Option<Payload>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tasks: Option<Vec<Task>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created_by: Option<String>,
+    pub create_time: Timestamp,
+    pub update_time: Timestamp,
+    /// Of the workflow or of the task.
+    pub status: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task_type: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<TaskId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference_task_name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry_count: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task_def_name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retried_task_id: Option<TaskId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workflow_type: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason_for_incompletion: Option<String>,
 }
 
 #[cfg(test)]

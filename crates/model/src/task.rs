@@ -6,14 +6,18 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::de::IgnoredAny;
 use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::{ExecutionId, Payload, TaskDef, TaskId, TaskStatus, Timestamp, WorkflowTask, lenient};
+use crate::{
+    ExecutionId, Payload, TaskDef, TaskId, TaskStatus, Timestamp, Traceparent, WorkflowTask,
+    lenient,
+};
 
 /// One attempt at a step.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Task {
     pub task_type: String,
@@ -112,6 +116,9 @@ pub struct Task {
     /// Ours: how often this step has been tried, this time included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempt: Option<u32>,
+    /// Ours: the trace its run was started in, for the worker to go on with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traceparent: Option<Traceparent>,
 }
 
 /// Timings that Conductor's own workers exchange. We keep none, so it is always written empty.

@@ -1,5 +1,6 @@
 //! # Task definitions: how attempts are made, timed and repeated
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -8,7 +9,7 @@ use crate::workflow_def::EMPTY_MAP;
 use crate::{SchemaDef, Timestamp, WorkflowTask, lenient};
 
 /// How attempts at a step are made, timed and repeated.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
 pub struct TaskDef {
     #[serde(deserialize_with = "lenient::boxed_text", skip_serializing_if = "Option::is_none")]

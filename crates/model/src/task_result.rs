@@ -2,13 +2,14 @@
 //!
 //! As liberal as Conductor in reading; the door decides what is missing and the engine what counts.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Payload, TaskResultStatus, Timestamp, lenient};
 
 /// What a worker says about a task. Identity and status are optional so that the door can name what is
 /// missing.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
 pub struct TaskResult {
     #[serde(deserialize_with = "lenient::boxed_text", skip_serializing_if = "Option::is_none")]
@@ -69,7 +70,7 @@ impl TaskResult {
 }
 
 /// A line a worker wrote about a task.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
 pub struct TaskExecLog {
     #[serde(deserialize_with = "lenient::boxed_text", skip_serializing_if = "Option::is_none")]
@@ -82,7 +83,7 @@ pub struct TaskExecLog {
 }
 
 /// Who polled a queue last, and when.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
 pub struct PollData {
     #[serde(deserialize_with = "lenient::text")]

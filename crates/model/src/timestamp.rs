@@ -2,10 +2,23 @@
 //!
 //! Zero means "not yet", as on the wire.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// Milliseconds since 1970; 0 means "not yet".
 #[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
 )]
 #[serde(transparent)]
 pub struct Timestamp(i64);

@@ -12,11 +12,14 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::{
-    InlineDefinition, StartWorkflowRequest, TaskDef, Violation, WorkflowDef, WorkflowTask,
+    Action, ActionKind, EventHandler, InlineDefinition, StartWorkflowRequest, TaskAction, TaskDef,
+    Violation, WorkflowDef, WorkflowTask,
 };
 
 /// A report longer than this helps nobody, and a hostile definition could ask for a huge one.
 pub const VIOLATIONS_MAX: usize = 1000;
+/// Actions one handler may have.
+pub const ACTIONS_MAX: usize = 100;
 /// A longer key is refused.
 pub const IDEMPOTENCY_KEY_BYTES_MAX: usize = 512;
 
@@ -25,6 +28,8 @@ const PATH_CHARS_MAX: usize = 500;
 const MESSAGE_CHARS_MAX: usize = 1000;
 const VALUE_CHARS_MAX: usize = 200;
 const LABEL_CHARS_MAX: usize = 60;
+/// The name of a handler goes into every entry it causes.
+const HANDLER_NAME_CHARS_MAX: usize = 255;
 
 type Registered<'a> = &'a dyn Fn(&str) -> Option<Arc<TaskDef>>;
 
@@ -68,6 +73,15 @@ impl StartWorkflowRequest {
         if let Some(definition) = &self.workflow_def {
             findings.definition("workflowDef.", definition, registered);
         }
+        findings.list
+    }
+}
+
+impl EventHandler {
+    /// Every broken rule. Whether its condition can be evaluated is for the engine to say.
+    pub fn violations(&self) -> Vec<Violation> {
+        let mut findings = Findings::default();
+        findings.handler(self);
         findings.list
     }
 }
@@ -607,6 +621,90 @@ impl Findings {
             );
         }
     }
+
+    fn handler(&mut self, handler: &EventHandler) {
+        if handler.name.trim().is_empty() {
+            self.add("name", "Missing event handler name");
+        }
+        self.no_nul("name", &handler.name);
+        if handler.name.chars().count() > HANDLER_NAME_CHARS_MAX {
+            self.add("name", format!("must have at most {HANDLER_NAME_CHARS_MAX} characters"));
+        }
+        self.no_nul("event", &handler.event);
+        if handler.event.trim().is_empty() {
+            self.add("event", "Missing event location");
+        } else if !is_event(&handler.event) {
+            let message = "the only source of events in this release is conductor: write \
+                           conductor:WORKFLOW:NAME, where NAME is the reference of an EVENT task \
+                           whose sink is conductor, or what stands behind conductor: in its sink";
+            self.add_value("event", message, &handler.event);
+        }
+        if handler.actions.is_empty() {
+            self.add("actions", "No actions specified. Please specify at-least one action");
+        }
+        if handler.actions.len() > ACTIONS_MAX {
+            self.add("actions", format!("a handler may have {ACTIONS_MAX} actions and no more"));
+        }
+        for (at, action) in handler.actions.iter().enumerate().take(ACTIONS_MAX) {
+            self.action(&format!("actions[{at}]"), action);
+        }
+    }
+
+    fn action(&mut self, path: &str, action: &Action) {
+        let Some(kind) = action.kind() else {
+            let known: Vec<_> = ActionKind::ALL.iter().map(|kind| kind.as_str()).collect();
+            let message = format!("this release knows the actions {}", known.join(", "));
+            return self.add_value(format!("{path}.action"), message, &action.action);
+        };
+        let block = format!("{path}.{kind}");
+        if !action.has_block(kind) {
+            return self.add(&block, format!("must be there: the action is {kind}"));
+        }
+        let mut needs = |field: &str, value: &str| {
+            if value.trim().is_empty() {
+                self.add(format!("{block}.{field}"), "must not be empty");
+            }
+        };
+        match kind {
+            ActionKind::StartWorkflow => {
+                let start = action.start_workflow.iter();
+                start.for_each(|start| needs("name", &start.name));
+            }
+            ActionKind::TerminateWorkflow => {
+                let end = action.terminate_workflow.iter();
+                end.for_each(|end| needs("workflowId", &end.workflow_id));
+            }
+            ActionKind::UpdateWorkflowVariables => {
+                let update = action.update_workflow_variables.iter();
+                update.for_each(|update| needs("workflowId", &update.workflow_id));
+            }
+            ActionKind::CompleteTask => {
+                action.complete_task.iter().for_each(|task| self.task_action(&block, task));
+            }
+            ActionKind::FailTask => {
+                action.fail_task.iter().for_each(|task| self.task_action(&block, task));
+            }
+        }
+    }
+
+    fn task_action(&mut self, path: &str, action: &TaskAction) {
+        let is_given =
+            |text: &Option<String>| text.as_deref().is_some_and(|it| !it.trim().is_empty());
+        if !is_given(&action.task_id) && !is_given(&action.task_ref_name) {
+            self.add(format!("{path}.taskRefName"), "name the task, or give its taskId");
+        }
+        if !is_given(&action.workflow_id) {
+            let message = "must not be empty: tasks are found by their workflow in this release, \
+                           also those given by taskId";
+            self.add(format!("{path}.workflowId"), message);
+        }
+    }
+}
+
+/// `conductor:WORKFLOW:NAME`, which is what EVENT tasks publish to.
+fn is_event(event: &str) -> bool {
+    let place = event.strip_prefix("conductor:").and_then(|place| place.split_once(':'));
+    place.is_some_and(|(workflow, name)| !workflow.is_empty() && !name.is_empty())
 }
 
 fn shortened(text: &str, chars_max: usize) -> String {
@@ -1321,5 +1419,75 @@ mod tests {
                 "idempotencyKey: idempotencyKey: 513 bytes should be maximum 512",
             ]
         );
+    }
+
+    fn handler(json: Value) -> Vec<String> {
+        let handler: EventHandler = serde_json::from_str(&json.to_string()).unwrap();
+        told(&handler.violations())
+    }
+
+    #[test]
+    fn a_handler_needs_a_name_an_event_and_actions() {
+        assert_eq!(
+            handler(json!({})),
+            [
+                "name: Missing event handler name",
+                "event: Missing event location",
+                "actions: No actions specified. Please specify at-least one action",
+            ]
+        );
+        let many: Vec<_> = (0..=ACTIONS_MAX).map(|_| json!({"action": "fly"})).collect();
+        let found = handler(json!({"name": "h", "event": "conductor:a:b", "actions": many}));
+        assert_eq!(found[0], "actions: a handler may have 100 actions and no more");
+        assert_eq!(found.len(), 1 + ACTIONS_MAX);
+    }
+
+    #[test]
+    fn only_events_that_can_happen_are_waited_for() {
+        let start = json!([{"action": "start_workflow", "start_workflow": {"name": "w"}}]);
+        let of = |event: &str| handler(json!({"name": "h", "event": event, "actions": start}));
+        for event in ["conductor:order:paid", "conductor:a:b:c/d"] {
+            assert_eq!(of(event), [""; 0], "{event}");
+        }
+        for event in ["kafka:topic", "conductor", "conductor:", "conductor:order", "conductor::x"] {
+            assert!(of(event)[0].starts_with("event: the only source of events"), "{event}");
+        }
+    }
+
+    #[test]
+    fn an_action_is_known_and_its_block_is_there() {
+        let of = |action: Value| {
+            handler(json!({"name": "h", "event": "conductor:a:b", "actions": [action]}))
+        };
+        let kinds = "start_workflow, complete_task, fail_task, terminate_workflow, \
+                     update_workflow_variables";
+        for action in ["", "start_agent", "START_WORKFLOW"] {
+            let message = format!("actions[0].action: this release knows the actions {kinds}");
+            assert_eq!(of(json!({"action": action})), [message]);
+        }
+        for (kind, block, messages) in [
+            ("start_workflow", json!({}), vec!["name: must not be empty"]),
+            ("terminate_workflow", json!({}), vec!["workflowId: must not be empty"]),
+            ("update_workflow_variables", json!({}), vec!["workflowId: must not be empty"]),
+            (
+                "complete_task",
+                json!({"taskId": "x"}),
+                vec![
+                    "workflowId: must not be empty: tasks are found by their workflow in this \
+                     release, also those given by taskId",
+                ],
+            ),
+            (
+                "fail_task",
+                json!({"workflowId": "x"}),
+                vec!["taskRefName: name the task, or give its taskId"],
+            ),
+        ] {
+            let missing = format!("actions[0].{kind}: must be there: the action is {kind}");
+            assert_eq!(of(json!({"action": kind})), [missing]);
+            let messages: Vec<_> =
+                messages.iter().map(|message| format!("actions[0].{kind}.{message}")).collect();
+            assert_eq!(of(json!({"action": kind, kind: block})), messages);
+        }
     }
 }

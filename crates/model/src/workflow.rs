@@ -3,13 +3,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{ExecutionId, Payload, Task, TaskId, Timestamp, WorkflowDef, WorkflowStatus, lenient};
+use crate::{
+    ExecutionId, Payload, Task, TaskId, Timestamp, Traceparent, WorkflowDef, WorkflowStatus,
+    lenient,
+};
 
 /// One run of a definition.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Workflow {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -80,10 +84,13 @@ pub struct Workflow {
     pub workflow_name: String,
     #[serde(default)]
     pub workflow_version: i32,
+    /// Ours: the trace it was started in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traceparent: Option<Traceparent>,
 }
 
 /// `GET /workflow/{id}/status`: the short answer. Output and variables only when asked for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkflowState {
     pub workflow_id: ExecutionId,

@@ -5,6 +5,7 @@
 
 use std::sync::LazyLock;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -12,7 +13,7 @@ use crate::names::names;
 use crate::{Timestamp, WorkflowTask, lenient};
 
 /// What should run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
 pub struct WorkflowDef {
     #[serde(deserialize_with = "lenient::boxed_text", skip_serializing_if = "Option::is_none")]
@@ -118,6 +119,13 @@ impl Default for WorkflowDef {
 }
 
 impl WorkflowDef {
+    /// What kind of workflow it is: what its metadata say, else `workflow`.
+    pub fn classifier(&self) -> &str {
+        let metadata = self.metadata.as_ref();
+        let said = metadata.and_then(|metadata| metadata.get("classifier")?.as_str());
+        said.filter(|said| !said.is_empty()).unwrap_or("workflow")
+    }
+
     /// The top-level steps.
     pub fn steps(&self) -> &[WorkflowTask] {
         self.tasks.as_deref().unwrap_or_default()
@@ -186,7 +194,7 @@ names! {
 }
 
 /// One version of a definition, in lists.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
 pub struct WorkflowDefSummary {
     #[serde(deserialize_with = "lenient::text")]
@@ -206,7 +214,7 @@ impl Default for WorkflowDefSummary {
 }
 
 /// How many executions may run at a time, per key.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
 pub struct RateLimitConfig {
     #[serde(deserialize_with = "lenient::boxed_text", skip_serializing_if = "Option::is_none")]
@@ -241,7 +249,7 @@ names! {
 }
 
 /// Reuse of earlier outputs.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
 pub struct CacheConfig {
     #[serde(deserialize_with = "lenient::boxed_text", skip_serializing_if = "Option::is_none")]
@@ -251,7 +259,7 @@ pub struct CacheConfig {
 }
 
 /// The shape inputs or outputs should have.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
 pub struct SchemaDef {
     #[serde(deserialize_with = "lenient::boxed_text", skip_serializing_if = "Option::is_none")]

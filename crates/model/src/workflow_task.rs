@@ -6,6 +6,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::{Map, Value};
 
@@ -17,7 +18,7 @@ use crate::{CacheConfig, IdempotencyStrategy, Ordered, TaskDef, WorkflowDef, len
 pub const STEP_NESTING_MAX: usize = 32;
 
 /// A place in a definition.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase", remote = "Self")]
 pub struct WorkflowTask {
     #[serde(deserialize_with = "lenient::text")]
@@ -264,7 +265,7 @@ names! {
 }
 
 /// Which definition a SUB_WORKFLOW step runs.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
 pub struct SubWorkflowParams {
     #[serde(deserialize_with = "lenient::boxed_text", skip_serializing_if = "Option::is_none")]
@@ -296,7 +297,7 @@ impl SubWorkflowParams {
 }
 
 /// A definition given in place: in full, or as an expression that will yield one.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum InlineDefinition {
     Definition(Arc<WorkflowDef>),
@@ -319,7 +320,7 @@ impl<'de> Deserialize<'de> for InlineDefinition {
 }
 
 /// Something to publish when a task changes state.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
 pub struct StateChangeEvent {
     #[serde(rename = "type", deserialize_with = "lenient::text")]

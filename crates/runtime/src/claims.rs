@@ -105,6 +105,7 @@ impl Round {
         let run_ms = step.run_timeout_seconds().saturating_mul(1000);
         row.hand_out(&claimed, response_ms, run_ms);
         self.taken.insert(place);
+        self.tally.hand_out(&row, self.held.now);
         self.held.by_token.entry(token).or_default().push(place); // For its repeat in this round.
         self.writes.deliveries.insert(place, Some(row.clone()));
         Ok(HandedOut { delivery: row, definition })

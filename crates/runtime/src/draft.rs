@@ -9,13 +9,14 @@ use std::sync::Arc;
 
 use semel_engine::{
     Address, Brought, Change, Claim, Decision, Event, Execution, Facts, Letter, MessageKey,
-    MessageRow, Pinned, Record, RecordKey, Registered, Rows, Start, Stop, decide,
+    MessageRow, Pinned, Publication, Record, RecordKey, Registered, Rows, Start, Stop, decide,
 };
 use semel_model::{Digest, ExecutionId, Payload};
 use semel_store::Row;
 
 use crate::failure::Failure;
 use crate::round::{Layer, Outcome, Round, Want};
+use crate::tally::Tally;
 use crate::world::World;
 
 /// Looks for missing facts that one decision may take.
@@ -77,6 +78,7 @@ impl Round {
             return Ok(false);
         }
         let mut layer = Layer::new(after, hearing.principal, hearing.event_id);
+        layer.tally = Tally::of(&layer.execution, hearing.event, &decision, &rows);
         layer.rows = rows;
         draft.follow(&layer.execution, &decision, hearing.event_id);
         draft.claim_keys(world)?;
@@ -282,9 +284,10 @@ impl Draft {
                     let letter = Letter::of(message, &decision.payloads);
                     (Address::Execution(*to), letter.encode())
                 }
-                Change::Published { sink, body, .. } => {
-                    let body = decision.payloads[body.0 as usize].text().as_bytes().to_vec();
-                    (Address::Sink(sink.clone()), body)
+                Change::Published { task, sink, body } => {
+                    let body = decision.payloads[body.0 as usize].clone();
+                    let publication = Publication::of(execution, *task, decision.at, body);
+                    (Address::Sink(sink.clone()), publication.encode())
                 }
                 _ => continue,
             };

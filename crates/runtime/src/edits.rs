@@ -7,11 +7,14 @@ use std::sync::Arc;
 
 use secrecy::SecretString;
 use semel_engine::{Execution, Mask, Task, mentions_secrets};
-use semel_model::{ExecutionId, Tag};
+use semel_model::{EventHandler, ExecutionId, Tag};
 use semel_store::{DocumentKey, Kind};
 
+use crate::applications::Application;
 use crate::failure::Failure;
+use crate::handlers::Handlers;
 use crate::inbox::Class;
+use crate::labels;
 use crate::runtime::Runtime;
 use crate::secrets::Secrets;
 use crate::variables::{Variable, Variables};
@@ -20,6 +23,12 @@ use crate::world::World;
 
 /// How often an edit begins again before its caller is told to.
 const EDITS_MAX: usize = 16;
+
+/// A document, before and after; none: there is no such document.
+pub(crate) struct Edited {
+    pub(crate) before: Option<Vec<u8>>,
+    pub(crate) after: Option<Vec<u8>>,
+}
 
 impl Runtime {
     pub async fn set_secret(&self, name: &str, value: SecretString) -> Result<(), Failure> {
@@ -43,7 +52,7 @@ impl Runtime {
     /// Removes a secret or an environment value; what is not there is gone already. Returns the body
     /// it had.
     pub async fn remove(&self, key: DocumentKey) -> Result<Option<Vec<u8>>, Failure> {
-        self.edit(key, |_, _| Ok(None)).await
+        Ok(self.edit(key, |_, _| Ok(None)).await?.before)
     }
 
     /// Removes a stored environment value and returns it.
@@ -52,7 +61,20 @@ impl Runtime {
         before.map(|body| Ok(Variable::parse(name, &body)?.value)).transpose()
     }
 
-    /// Changes the tags of a secret or an environment value that is stored.
+    /// Replaces a handler that is registered. Tags it does not speak of stay.
+    pub async fn replace_handler(&self, handler: EventHandler) -> Result<(), Failure> {
+        let key = Handlers::key(&handler.name);
+        let wanted = key.clone();
+        let edit = move |_: &World, before: Option<&[u8]>| {
+            let before = before.ok_or_else(|| Failure::Missing(wanted.clone()))?;
+            let before = Handlers::parse(&wanted.name, before)?;
+            let tags = handler.tags.clone().or(before.tags);
+            Handlers::body(&EventHandler { tags, ..handler.clone() }).map(Some)
+        };
+        self.edit(key, edit).await.map(|_| ())
+    }
+
+    /// Changes the tags of something that is stored; of definitions they lie apart.
     pub async fn retag(
         &self,
         key: DocumentKey,
@@ -60,10 +82,23 @@ impl Runtime {
     ) -> Result<(), Failure> {
         let wanted = key.clone();
         let edit = move |_: &World, before: Option<&[u8]>| {
-            let before = before.ok_or_else(|| Failure::Missing(wanted.clone()))?;
             let name = &wanted.name;
+            if matches!(wanted.kind, Kind::WorkflowTags | Kind::TaskTags) {
+                return labels::changed(before, &retag);
+            }
+            let before = before.ok_or_else(|| Failure::Missing(wanted.clone()))?;
             if wanted.kind == Kind::Secret {
                 return Secrets::tag(name, before, &retag).map(Some);
+            }
+            if wanted.kind == Kind::Application {
+                let mut application = Application::parse(name, before)?;
+                retag(&mut application.tags)?;
+                return application.body().map(Some);
+            }
+            if wanted.kind == Kind::EventHandler {
+                let mut handler = Handlers::parse(name, before)?;
+                retag(handler.tags.get_or_insert_default())?;
+                return Handlers::body(&handler).map(Some);
             }
             let mut variable = Variable::parse(name, before)?;
             retag(&mut variable.tags)?;
@@ -72,15 +107,14 @@ impl Runtime {
         self.edit(key, edit).await.map(|_| ())
     }
 
-    /// Returns what the document was before.
-    async fn edit(
+    pub(crate) async fn edit(
         &self,
         key: DocumentKey,
         change: impl Fn(&World, Option<&[u8]>) -> Result<Option<Vec<u8>>, Failure>
         + Send
         + Sync
         + 'static,
-    ) -> Result<Option<Vec<u8>>, Failure> {
+    ) -> Result<Edited, Failure> {
         let change = Arc::new(change);
         for _ in 0..EDITS_MAX {
             let (read, edit) = (key.clone(), Arc::clone(&change));
@@ -89,15 +123,15 @@ impl Runtime {
                 let after = edit(world, before.as_deref())?;
                 Ok((before, after))
             });
-            let (before, body) = looked.await?;
-            if body == before {
-                return Ok(before);
+            let (before, after) = looked.await?;
+            if after == before {
+                return Ok(Edited { before, after });
             }
             let rule = DocumentRule::Unchanged(before.clone());
-            let write = DocumentWrite { key: key.clone(), body, rule };
+            let write = DocumentWrite { key: key.clone(), body: after.clone(), rule };
             match self.submit(Work::Documents(vec![write]), Class::Operation).await {
                 Err(Failure::Changed(_)) => {}
-                done => return done.map(|_| before),
+                done => return done.map(|_| Edited { before, after }),
             }
         }
         Err(Failure::Unavailable)

@@ -33,6 +33,9 @@ impl Round {
             Ok(changed) => changed,
             Err(outcome) => return self.stopped(work, outcome),
         };
+        if changed {
+            self.writes.logs.extend(work.logs.iter().cloned());
+        }
         if !changed && matches!(work.event, Event::Woke) {
             self.rearm(&execution, head);
         }
@@ -156,6 +159,7 @@ impl Round {
 
     pub(crate) fn park(&mut self, id: ExecutionId, reason: &str) -> Outcome {
         let Ok(mut head) = self.head(id) else { return Outcome::Answer(Ok(Answer::Noted)) };
+        self.tally.parked += u64::from(head.parked.is_none());
         head.parked = Some(reason.to_owned());
         head.wake_at = None;
         self.writes.heads.insert(id, head);
@@ -246,6 +250,7 @@ pub(crate) fn subject(event: &Event, before: &Execution) -> Option<TaskId> {
         Event::Reported(report) => Some(report.task),
         Event::Expired { task } | Event::Answered { task, .. } => Some(*task),
         Event::Named { reference, .. } => before.latest(reference).map(|task| task.id),
+        Event::Signalled { .. } => before.first_wait().map(|task| task.id),
         Event::Told(Message::ChildEnded { task, .. }) => Some(*task),
         Event::Started(_)
         | Event::Woke

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use semel_engine::{EntryError, RecordKey, Rejection};
 use semel_model::ExecutionId;
-use semel_store::{DocumentKey, StoreError};
+use semel_store::{DocumentKey, Kind, StoreError};
 
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
@@ -17,7 +17,7 @@ pub enum Failure {
     /// The key is taken and the strategy says no.
     #[error("a run exists under this idempotency key: {existing}")]
     Conflict { existing: ExecutionId, key: RecordKey },
-    #[error("{} {} exists already; pass overwrite=true to replace it", .0.kind.as_str(), .0.name)]
+    #[error("{} {} exists already; {} to replace it", .0.kind.as_str(), .0.name, replacing(.0))]
     Exists(DocumentKey),
     #[error("no {} definition by name: {}", .0.kind.as_str(), .0.name)]
     Missing(DocumentKey),
@@ -43,6 +43,16 @@ pub enum Failure {
 impl From<EntryError> for Failure {
     fn from(error: EntryError) -> Self {
         Self::Store(StoreError::Corrupt(error.to_string()))
+    }
+}
+
+/// How one that exists is replaced.
+fn replacing(key: &DocumentKey) -> &'static str {
+    match key.kind {
+        Kind::EventHandler | Kind::Application | Kind::WorkflowTags | Kind::TaskTags => "PUT it",
+        Kind::WorkflowDefinition | Kind::TaskDefinition | Kind::Environment | Kind::Secret => {
+            "pass overwrite=true"
+        }
     }
 }
 

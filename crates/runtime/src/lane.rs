@@ -5,13 +5,16 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use semel_engine::{Address, Event, Queue};
+use semel_engine::{Event, Queue};
 use semel_model::{ExecutionId, Timestamp};
 use semel_store::{Stamp, StoreError, Touches, Writer};
 
+use crate::dirty;
 use crate::failure::Failure;
 use crate::inbox::Inbox;
+use crate::prepared::{Prepared, Replies};
 use crate::round::{Outcome, Round, Want};
 use crate::sabotage::Sabotage;
 use crate::work::{Answer, EventWork, Item, Work};
@@ -19,6 +22,9 @@ use crate::world::World;
 
 /// Items in one round.
 const ROUND_ITEMS_MAX: usize = 512;
+
+/// Of a round that failed, so that somebody can look.
+const REQUESTS_LOGGED_MAX: usize = 5;
 
 /// After this many looks for more rows a request is told to come back.
 const MISSES_MAX: u8 = 8;
@@ -42,25 +48,6 @@ pub struct Lane {
 #[derive(Debug, thiserror::Error)]
 #[error("a commit failed and its outcome cannot be known; the process must end")]
 pub struct LaneDown(#[source] pub StoreError);
-
-/// A round that is decided but not written.
-pub struct Prepared {
-    round: Round,
-    replies: Vec<(Item, Result<Answer, Failure>)>,
-    parked: Vec<(Item, u64)>,
-    prefetch: Vec<(Item, ExecutionId)>,
-}
-
-impl Prepared {
-    /// Polls of this round that found nothing in the queue, with what they saw of it.
-    fn take_parked(&mut self, queue: &Queue) -> Vec<(Item, Option<u64>)> {
-        let of_queue = |(item, _): &mut (Item, u64)| match &item.work {
-            Work::Claim(claim) => claim.queue == *queue,
-            _ => false,
-        };
-        self.parked.extract_if(.., of_queue).map(|(item, seen)| (item, Some(seen))).collect()
-    }
-}
 
 /// What a step leaves to its driver.
 #[derive(Default)]
@@ -106,6 +93,7 @@ impl Lane {
 
     /// Gathers, holds and decides. None: nothing waits.
     pub fn begin(&mut self) -> Option<Prepared> {
+        let began = Instant::now();
         let mut items: Vec<Item> = Vec::new();
         while items.len() < self.width
             && let Some(item) = self.again.pop_front()
@@ -127,10 +115,10 @@ impl Lane {
             }
         };
         let round = Round::new(held, self.stamp.fence, self.sabotage);
-        let mut prepared = Prepared { round, replies: vec![], parked: vec![], prefetch: vec![] };
+        let mut prepared = Prepared::new(round, began, items.len());
         let mut behind = std::collections::BTreeSet::new();
         for (item, seen) in items.into_iter().zip(seen) {
-            let execution = execution_of(&item.work);
+            let execution = item.work.execution();
             if execution.is_some_and(|id| behind.contains(&id)) {
                 self.again.push_back(item); // Order within an execution is kept.
                 continue;
@@ -176,6 +164,7 @@ impl Lane {
             Work::Claim(claim) => round.claim(&self.world, claim),
             Work::Renew(renewal) => round.renew(&self.world, renewal),
             Work::Documents(writes) => round.documents(writes),
+            Work::Log(line) => round.log(line),
             Work::Lift(id) => round.lift(&self.world, *id),
             Work::Park(id, reason) => round.park(*id, reason),
             Work::Message(key, _) => round.message(&self.world, *key),
@@ -196,6 +185,7 @@ impl Lane {
                 return Decided::Later;
             }
             Outcome::Again(want) => {
+                prepared.round.tally.misses += 1;
                 if !self.world.widen(&mut item, want) {
                     item.misses += 1;
                 }
@@ -215,14 +205,18 @@ impl Lane {
         let beat = prepared.replies.iter().any(|(item, _)| matches!(item.work, Work::Beat));
         if prepared.round.writes.is_empty() && !beat {
             self.writer.release();
-            return Ok(self.after(prepared));
+            return Ok(self.after(prepared, "unchanged", None));
         }
         self.stamp.round += 1;
         self.stamp.at = prepared.round.held.now;
         self.stamp.fence = prepared.round.fence;
         let mut writes = std::mem::take(&mut prepared.round.writes);
         prepared.round.removed.clone_from(&writes.removed);
+        if self.world.dirty.is_watched() {
+            prepared.overlays = dirty::overlays(&writes);
+        }
         writes.stamp = self.stamp;
+        let writing = Instant::now();
         match self.writer.commit(writes) {
             Ok(()) => {}
             Err(StoreError::Unknown) if self.resolve()? => self.writer.release(),
@@ -233,8 +227,8 @@ impl Lane {
             return Err(LaneDown(StoreError::Unknown));
         }
         self.width = ROUND_ITEMS_MAX;
-        self.world.set_trouble(None);
-        Ok(self.after(prepared))
+        self.world.note_commit(self.stamp.at);
+        Ok(self.after(prepared, "committed", Some(writing.elapsed())))
     }
 
     /// When the store last noted, or tried to note, that it is alive.
@@ -255,6 +249,7 @@ impl Lane {
     /// The round did not happen: all of it is decided again.
     fn once_more(&mut self, prepared: Prepared) -> Stepped {
         self.writer.release();
+        self.world.meters.round(&prepared.course("decided_again", None));
         let items = prepared.replies.into_iter().map(|(item, _)| item);
         let items = items.chain(prepared.parked.into_iter().map(|(item, _)| item));
         for item in items.collect::<Vec<_>>().into_iter().rev() {
@@ -275,11 +270,12 @@ impl Lane {
             return self.once_more(prepared);
         }
         self.writer.release();
+        self.world.meters.round(&prepared.course("refused", None));
         let items = prepared.replies.into_iter().map(|(item, _)| item);
         let items: Vec<_> =
             items.chain(prepared.parked.into_iter().map(|(item, _)| item)).collect();
         let culprit = match &*items {
-            [item] => execution_of(&item.work),
+            [item] => item.work.execution(),
             _ => None,
         };
         if let (StoreError::Corrupt(why), Some(id)) = (error, culprit) {
@@ -290,22 +286,41 @@ impl Lane {
     }
 
     fn refuse(&self, items: Vec<Item>, error: &StoreError) {
-        tracing::error!(%error, items = items.len(), "a round could not be carried out");
-        for item in items {
-            (item.reply)(Err(Failure::Unavailable));
+        let requests: Vec<_> =
+            items.iter().filter_map(Item::request).take(REQUESTS_LOGGED_MAX).collect();
+        let count = items.len();
+        tracing::error!(%error, items = count, ?requests, "a round could not be carried out");
+        let refused = items.into_iter().map(|item| (item, Err(Failure::Unavailable)));
+        let refused: Replies = refused.collect();
+        self.world.meters.answers(&refused);
+        for (item, answer) in refused {
+            (item.reply)(answer);
         }
     }
 
     /// Everything here follows from a commit that has happened.
-    fn after(&mut self, prepared: Prepared) -> Stepped {
-        let Prepared { mut round, replies, parked, prefetch } = prepared;
+    fn after(
+        &mut self,
+        prepared: Prepared,
+        outcome: &'static str,
+        commit: Option<Duration>,
+    ) -> Stepped {
+        let course = prepared.course(outcome, commit);
+        let Prepared { mut round, replies, parked, prefetch, overlays, .. } = prepared;
+        // Before anybody is answered: who asks for numbers after an answer finds it counted.
+        self.world.meters.told(std::mem::take(&mut round.tally), &replies);
+        self.world.meters.round(&course);
         let removed = std::mem::take(&mut round.removed);
-        let items = replies.len() + parked.len() + prefetch.len();
+        let touched = std::mem::take(&mut round.touched);
+        self.world.dirty.mark(&round.executions, touched, overlays, &removed);
         for id in removed {
             self.world.forget(id);
+            self.world.watchers.changed(id);
         }
         for execution in round.executions.into_values() {
+            let id = execution.id();
             self.world.remember(execution);
+            self.world.watchers.changed(id);
         }
         for (key, to) in round.sent {
             self.again.push_back(Item::unasked(Work::Message(key, to)));
@@ -329,7 +344,7 @@ impl Lane {
         for (item, answer) in replies {
             (item.reply)(answer);
         }
-        Stepped { items: items.max(1), prefetch }
+        Stepped { items: course.items.max(1), prefetch }
     }
 
     fn park(&mut self, item: Item, seen: u64) {
@@ -357,20 +372,4 @@ enum Decided {
 
 pub(crate) fn timer(execution: ExecutionId, event: Event) -> Item {
     Item::unasked(Work::Event(Box::new(EventWork::own(execution, event))))
-}
-
-fn execution_of(work: &Work) -> Option<ExecutionId> {
-    match work {
-        Work::Event(work) => Some(work.execution),
-        Work::Lift(id) | Work::Park(id, _) | Work::Message(_, Address::Execution(id)) => Some(*id),
-        Work::Remove(removal) => Some(removal.id),
-        Work::Start(_)
-        | Work::Claim(_)
-        | Work::Renew(_)
-        | Work::Documents(_)
-        | Work::Message(_, Address::Sink(_))
-        | Work::Expire(..)
-        | Work::Forget(_)
-        | Work::Beat => None,
-    }
 }

@@ -6,45 +6,73 @@
 //! **May use:** `store`, `engine`. **May not:** decide; that is the engine's. Wire shapes stop at
 //! the door.
 
+mod applications;
+mod blocking;
 mod claims;
 mod definitions;
 mod descent;
+mod dirty;
 mod documents;
 mod draft;
 mod edits;
 mod events;
 mod failure;
+mod gauges;
+mod handlers;
+mod health;
 mod inbox;
+mod indexer;
+mod labels;
 mod lane;
+mod logs;
 mod messages;
+mod meters;
+mod offline;
 mod polls;
+mod prepared;
+mod publications;
 mod reading;
+mod rehearsal;
 mod removals;
 mod revivals;
 mod round;
 mod runtime;
 mod sabotage;
+mod searching;
 mod secrets;
 mod starts;
 mod sweep;
+mod tally;
 mod threads;
 mod timers;
 mod touches;
 mod variables;
 mod verify;
 mod waiters;
+mod watchers;
 mod work;
 mod world;
 
+pub use applications::{
+    AccessKey, Application, Applications, Holder, KnownKeys, NewKey, Role, add_admin_key,
+    first_admin_key,
+};
+pub use blocking::{Blocked, Seen};
 pub use definitions::Definitions;
 pub use failure::Failure;
+pub use handlers::Handlers;
+pub use health::{Health, State};
 pub use inbox::{Class, Inbox};
-pub use lane::{Lane, LaneDown, Prepared, Stepped};
+pub use lane::{Lane, LaneDown, Stepped};
+pub use prepared::Prepared;
 pub use reading::Snapshot;
+pub use rehearsal::{Mock, Script};
 pub use runtime::{Runtime, Settings};
 pub use sabotage::Sabotage;
+pub use searching::Found;
 pub use secrets::{
     AboutSecret, Confided, KeyRing, Resealed, Secrets, SecretsKey, Unreadable, reseal, unopened,
+    unopened_among,
 };
 pub use starts::StartWork;
 pub use variables::{Variable, Variables};

@@ -27,8 +27,7 @@ impl Round {
             return Outcome::Answer(Ok(Answer::Noted)); // Carried already.
         };
         match row.to {
-            // Nobody listens to events yet: they are published to nobody.
-            Address::Sink(_) => self.done_with(key),
+            Address::Sink(ref event) => self.publish(world, &row, event),
             Address::Execution(to) => self.tell(world, &row, to),
         }
     }
@@ -44,6 +43,9 @@ impl Round {
         let (head, execution) = match self.execution(world, to) {
             Ok(found) => found,
             Err(Outcome::Answer(Err(Failure::NoExecution(_)))) => {
+                if let Message::Handled(handled) = &letter.message {
+                    return self.begin(world, row, to, &letter, handled);
+                }
                 return self.answer_for(row.key, to, &letter.message, "it does not exist any more");
             }
             Err(outcome) => return outcome,
@@ -52,12 +54,19 @@ impl Round {
             return Outcome::Answer(Ok(Answer::Noted)); // It stays until the execution is lifted.
         }
         let event = Event::Told(letter.message.clone());
+        let (actor, event_id) = match &letter.message {
+            Message::Handled(handled) => (handled.actor(), handled.event_id()),
+            _ => {
+                let MessageKey { from, seq, at } = row.key;
+                ("semel".to_owned(), format!("{from}/{seq}/{at}"))
+            }
+        };
         let hearing = Hearing {
             event: &event,
             payloads: &letter.payloads,
             definition: None,
-            actor: "semel",
-            event_id: &format!("{}/{}/{}", row.key.from, row.key.seq, row.key.at),
+            actor: &actor,
+            event_id: &event_id,
             principal: &head.principal,
             epoch: None,
         };
@@ -73,13 +82,16 @@ impl Round {
             }
             Err(Outcome::Answer(Err(
                 failure @ (Failure::Rejected(_) | Failure::Conflict { .. }),
-            ))) => self.answer_for(row.key, to, &letter.message, &failure.to_string()),
+            ))) => match &letter.message {
+                Message::Handled(handled) => self.not_done(row.key, handled, &failure),
+                message => self.answer_for(row.key, to, message, &failure.to_string()),
+            },
             // Something could not be read: the row stays, and will be offered again.
             Err(outcome) => outcome,
         }
     }
 
-    fn done_with(&mut self, key: MessageKey) -> Outcome {
+    pub(crate) fn done_with(&mut self, key: MessageKey) -> Outcome {
         self.writes.messages.insert(key, None);
         Outcome::Answer(Ok(Answer::Noted))
     }

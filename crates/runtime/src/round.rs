@@ -13,7 +13,9 @@ use semel_engine::{
 use semel_model::{Digest, ExecutionId, TaskId, Timestamp};
 use semel_store::{Held, Place, Rank, Writes};
 
+use crate::dirty::Touched;
 use crate::failure::Failure;
+use crate::tally::Tally;
 use crate::work::Answer;
 use crate::world::World;
 
@@ -22,6 +24,8 @@ pub(crate) struct Round {
     pub(crate) writes: Writes,
     /// Executions as this round has them; cached after the commit.
     pub(crate) executions: BTreeMap<ExecutionId, Arc<Execution>>,
+    /// What it changed of them that is searched by.
+    pub(crate) touched: BTreeMap<ExecutionId, Touched>,
     /// Tasks this round has given to somebody.
     pub(crate) taken: BTreeSet<Place>,
     pub(crate) asked: Vec<(ExecutionId, TaskId, Question)>,
@@ -40,6 +44,7 @@ pub(crate) struct Round {
     /// The highest fence drawn so far.
     pub(crate) fence: u64,
     pub(crate) sabotage: crate::sabotage::Sabotage,
+    pub(crate) tally: Tally,
 }
 
 /// What became of one item.
@@ -74,6 +79,8 @@ pub(crate) struct Layer {
     pub(crate) records: BTreeMap<RecordKey, Option<Record>>,
     entries: Vec<(u64, Vec<u8>)>,
     asked: Vec<(TaskId, Question)>,
+    touched: Touched,
+    pub(crate) tally: Tally,
     principal: String,
     event_id: String,
 }
@@ -86,6 +93,8 @@ impl Layer {
             records: BTreeMap::new(),
             entries: Vec::new(),
             asked: Vec::new(),
+            touched: Touched::default(),
+            tally: Tally::default(),
             principal: principal.to_owned(),
             event_id: event_id.to_owned(),
         }
@@ -95,6 +104,7 @@ impl Layer {
     pub(crate) fn write(&mut self, event: Event, decision: Decision, actor: &str) {
         for change in &decision.changes {
             follow(&mut self.rows, &self.execution, change);
+            self.touched.note(change);
             if let Change::Asked { task, question, .. } = change {
                 self.asked.push((*task, question.clone()));
             }
@@ -121,6 +131,7 @@ impl Round {
             held,
             writes: Writes::default(),
             executions: BTreeMap::new(),
+            touched: BTreeMap::new(),
             taken: BTreeSet::new(),
             asked: Vec::new(),
             lines: BTreeMap::new(),
@@ -131,6 +142,7 @@ impl Round {
             openings: BTreeMap::new(),
             fence,
             sabotage,
+            tally: Tally::default(),
         };
         let ready = round.held.ready.values().flatten();
         let rows: Vec<_> =
@@ -174,6 +186,7 @@ impl Round {
     /// Makes a layer part of the round.
     pub(crate) fn merge(&mut self, world: &World, layer: Layer) {
         let id = layer.execution.id();
+        self.tally.absorb(layer.tally);
         for (seq, bytes) in layer.entries {
             self.writes.entries.push((id, seq, bytes));
         }
@@ -182,6 +195,7 @@ impl Round {
             self.note_ready(world, place, row.as_ref());
             self.writes.deliveries.insert(place, row);
         }
+        self.touched.entry(id).or_default().extend(layer.touched);
         self.writes.records.extend(layer.records);
         self.asked.extend(layer.asked.into_iter().map(|(task, question)| (id, task, question)));
         if let Some(head) = Head::of(&layer.execution, &layer.principal) {

@@ -9,9 +9,10 @@ use std::time::Duration;
 use semel_engine::{Queue, Token};
 use semel_model::{Digest, ExecutionId, Timestamp};
 use semel_store::{Store, StoreError};
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot};
 
 use crate::failure::Failure;
+use crate::health::Health;
 use crate::inbox::{Class, Inbox};
 use crate::lane::Lane;
 use crate::reading::Snapshot;
@@ -22,8 +23,15 @@ use crate::waiters::Waiting;
 use crate::work::{Answer, Claim, HandedOut, Item, Work};
 use crate::world::World;
 
+/// Searches and rehearsals at one time: they take long, and others read too.
+const LOOKS_AT_ONCE: usize = 2;
+
+/// How long one may wait for its turn.
+const TURN_WITHIN: Duration = Duration::from_secs(5);
+
 pub struct Runtime {
     world: Arc<World>,
+    looks: Semaphore,
     inbox: Arc<Inbox>,
     threads: Threads,
 }
@@ -53,7 +61,7 @@ impl Runtime {
         let inbox = Arc::new(Inbox::default());
         let lane = Lane::new(0, Arc::clone(&world), Arc::clone(&inbox), settings.sabotage)?;
         let threads = Threads::start(lane, Arc::clone(&world), Arc::clone(&inbox), settings.down);
-        Ok(Self { world, inbox, threads })
+        Ok(Self { world, looks: Semaphore::new(LOOKS_AT_ONCE), inbox, threads })
     }
 
     pub fn world(&self) -> &Arc<World> {
@@ -74,7 +82,11 @@ impl Runtime {
         let reply = Box::new(move |answer| {
             let _ = send.send(answer); // The caller may be gone; what was done stays done.
         });
-        self.inbox.submit(Item::new(work, reply), class)?;
+        let admitted = self.inbox.submit(Item::new(work, reply), class);
+        if matches!(admitted, Err(Failure::Busy)) {
+            self.world.meters.refused(class);
+        }
+        admitted?;
         receive.await.unwrap_or(Err(Failure::Unavailable))
     }
 
@@ -99,6 +111,7 @@ impl Runtime {
     ) -> Result<Vec<HandedOut>, Failure> {
         let now = self.now();
         self.world.polls.note(&queue, worker.as_deref(), now);
+        self.world.meters.polled(&queue);
         let waiting = Arc::new(Waiting::default());
         let _listening = Listening(Arc::clone(&waiting));
         let wait_until = now.plus_ms(i64::try_from(wait.as_millis()).unwrap_or(0));
@@ -125,8 +138,40 @@ impl Runtime {
         read: impl FnOnce(&World) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
         let world = Arc::clone(&self.world);
-        let done = tokio::task::spawn_blocking(move || read(&world)).await;
+        let request = tracing::Span::current(); // What is logged there names the request too.
+        let read = move || request.in_scope(|| read(&world));
+        let done = tokio::task::spawn_blocking(read).await;
         done.unwrap_or(Err(Failure::Unavailable))
+    }
+
+    /// A start that did not reach the lane. Its name is only told if something is registered by it.
+    pub fn start_failed(&self, name: &str) {
+        let known = self.world.definitions.for_start(name, None);
+        let name = if matches!(known, Ok(Some(_))) { name } else { "unknown" };
+        self.world.meters.start_failed(name);
+    }
+
+    /// How this server is, part by part.
+    pub async fn health(&self) -> Vec<Health> {
+        let lane = Health::lane(self.is_down());
+        let store = self.blocking(|world| Ok(Health::store(world))).await;
+        vec![store.unwrap_or_else(|failure| Health::down("store", &failure)), lane]
+    }
+
+    /// Brings the gauges up to date.
+    pub async fn observe(&self) -> Result<(), Failure> {
+        let inbox = Arc::clone(&self.inbox);
+        self.blocking(move |world| world.observe(inbox.len())).await
+    }
+
+    /// For what may take long: few at a time, so that the rest can be served beside them.
+    pub(crate) async fn in_turn<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&World) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let turn = tokio::time::timeout(TURN_WITHIN, self.looks.acquire()).await;
+        let Ok(Ok(_turn)) = turn else { return Err(Failure::Busy) };
+        self.blocking(look).await
     }
 
     /// Moves the store's clock and lets the timers see it; tests only.
@@ -153,9 +198,10 @@ impl Runtime {
         self.inbox.is_closed()
     }
 
-    /// Answers parked polls with nothing and finishes what has been accepted.
+    /// Answers parked polls with nothing, and who waits for a run with what is; finishes what has been accepted.
     pub fn drain(&self) {
         self.world.waiters.expire(Timestamp::from_ms(i64::MAX));
+        self.world.watchers.close();
     }
 
     /// Stops the lane after the round under way.

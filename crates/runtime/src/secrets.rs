@@ -11,14 +11,14 @@ mod reseal;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use secrecy::{ExposeSecret as _, SecretString};
+use secrecy::{ExposeSecret as _, SecretBox, SecretString};
 use semel_engine::{Mask, Secret, mentions_secrets, reveal, secrets_in};
 use semel_model::{Payload, Tag, Timestamp};
 use semel_store::{DocumentKey, Kind, Store, StoreError};
 use serde::{Deserialize, Serialize};
 
 pub use keys::{KeyRing, SecretsKey};
-pub use reseal::{Resealed, Unreadable, reseal, unopened};
+pub use reseal::{Resealed, Unreadable, reseal, unopened, unopened_among};
 
 use crate::failure::Failure;
 use crate::work::HandedOut;
@@ -74,6 +74,11 @@ impl Secrets {
 
     pub fn key(name: &str) -> DocumentKey {
         DocumentKey { kind: Kind::Secret, name: name.to_owned(), version: 0 }
+    }
+
+    /// A key derived from the newest of the ring: another one once that is replaced.
+    pub fn derived_key(&self, purpose: &str) -> SecretBox<[u8; 32]> {
+        self.ring.derive(purpose)
     }
 
     pub fn all(&self) -> Result<Vec<AboutSecret>, Failure> {

@@ -1,7 +1,7 @@
 //! # Threads: what drives the lanes of a real server
 //!
-//! One thread per lane and one that loads executions for all of them. They stop when told, or when
-//! a lane is down.
+//! One thread per lane, one that loads executions for all of them, and one that keeps the index.
+//! They stop when told, or when a lane is down.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -13,6 +13,7 @@ use semel_model::{ExecutionId, Timestamp};
 
 use crate::failure::Failure;
 use crate::inbox::Inbox;
+use crate::indexer::Indexer;
 use crate::lane::Lane;
 use crate::work::{Item, Work};
 use crate::world::World;
@@ -24,9 +25,13 @@ const ALIVE_MS: i64 = 2_000;
 /// The longest sleep between two looks at the timers.
 const SLEEP_MAX: Duration = Duration::from_millis(500);
 
+/// Which of the threads keeps the index.
+const INDEXER: usize = 2;
+
 pub(crate) struct Threads {
     stop: Arc<AtomicBool>,
     inbox: Arc<Inbox>,
+    world: Arc<World>,
     handles: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -42,6 +47,8 @@ impl Threads {
             stop: Arc::clone(&stop),
         };
         let loaded = Arc::clone(&inbox);
+        let indexer = Indexer::new(Arc::clone(&world));
+        let indexed = Arc::clone(&world);
         let lane_guard = Guard { inbox: Arc::clone(&inbox), down };
         let load_guard = Guard { inbox: Arc::clone(&inbox), down };
         let handles = vec![
@@ -53,16 +60,21 @@ impl Threads {
                 let _guard = load_guard;
                 load(&loads, &world, &loaded);
             }),
+            std::thread::spawn(move || indexer.run()),
         ];
-        Self { stop, inbox, handles: Mutex::new(handles) }
+        Self { stop, inbox, world: indexed, handles: Mutex::new(handles) }
     }
 
     /// Stops after the round under way; what waits stays unanswered.
     pub(crate) fn stop(&self) {
         self.stop.store(true, Ordering::Release);
         self.inbox.nudge();
+        // The lane first: what it marks last is still indexed.
         let mut handles = self.handles.lock().unwrap_or_else(PoisonError::into_inner);
-        for handle in handles.drain(..) {
+        for (at, handle) in handles.drain(..).enumerate() {
+            if at == INDEXER {
+                self.world.dirty.stop();
+            }
             if handle.join().is_err() {
                 tracing::error!("a thread of the runtime panicked");
             }

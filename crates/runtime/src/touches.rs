@@ -34,6 +34,7 @@ impl World {
             Work::Start(_)
             | Work::Renew(_)
             | Work::Documents(_)
+            | Work::Log(_)
             | Work::Lift(_)
             | Work::Park(..)
             | Work::Message(..)
@@ -83,6 +84,9 @@ impl World {
             }
             Work::Documents(writes) => {
                 touches.documents.extend(writes.iter().map(|write| write.key.clone()));
+            }
+            Work::Log(line) => {
+                touches.heads.insert(line.place.execution);
             }
             Work::Lift(id) | Work::Park(id, _) => {
                 touches.heads.insert(*id);

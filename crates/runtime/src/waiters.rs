@@ -129,6 +129,10 @@ impl Waiters {
         over.into_values().for_each(|item| (item.reply)(Ok(Answer::Claimed(Vec::new()))));
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.parked().items.len()
+    }
+
     /// When the first parked poll's time is over.
     pub(crate) fn next_expiry(&self) -> Option<Timestamp> {
         self.parked().items.first_key_value().map(|(ticket, _)| ticket.until)

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use semel_engine::{Address, Delivery, Event, MessageKey, Pinned, Queue, RecordKey, Token};
 use semel_model::{ExecutionId, Payload, TaskId, Timestamp};
-use semel_store::{DocumentKey, Place};
+use semel_store::{DocumentKey, LogLine, Place};
 
 use crate::failure::Failure;
 use crate::inbox::Credit;
@@ -43,6 +43,16 @@ impl Item {
         Self { work, reply, misses: 0, wants: Wants::default(), credit: None }
     }
 
+    /// The id of the request, if somebody asked for this one.
+    pub(crate) fn request(&self) -> Option<&str> {
+        let id = match &self.work {
+            Work::Start(work) => &work.event_id,
+            Work::Event(work) => &work.event_id,
+            _ => return None,
+        };
+        Some(id.as_str()).filter(|id| !id.is_empty())
+    }
+
     /// For what nobody waits for: timers, answers to questions.
     pub fn unasked(work: Work) -> Self {
         Self::new(work, Box::new(|_| {}))
@@ -55,6 +65,8 @@ pub enum Work {
     Claim(Claim),
     Renew(Renewal),
     Documents(Vec<DocumentWrite>),
+    /// Keeps a line about a task.
+    Log(LogLine),
     /// Lifts an execution that was parked.
     Lift(ExecutionId),
     /// Parks an execution whose event could not be written.
@@ -70,6 +82,28 @@ pub enum Work {
     Beat,
 }
 
+impl Work {
+    /// The execution it is about, if it is about one that exists.
+    pub(crate) fn execution(&self) -> Option<ExecutionId> {
+        match self {
+            Self::Event(work) => Some(work.execution),
+            Self::Lift(id) | Self::Park(id, _) | Self::Message(_, Address::Execution(id)) => {
+                Some(*id)
+            }
+            Self::Remove(removal) => Some(removal.id),
+            Self::Start(_)
+            | Self::Claim(_)
+            | Self::Renew(_)
+            | Self::Documents(_)
+            | Self::Log(_)
+            | Self::Message(_, Address::Sink(_))
+            | Self::Expire(..)
+            | Self::Forget(_)
+            | Self::Beat => None,
+        }
+    }
+}
+
 /// An event for an execution that exists.
 #[derive(Clone)]
 pub struct EventWork {
@@ -82,6 +116,8 @@ pub struct EventWork {
     pub event_id: String,
     /// `update-v2`: what to hand out with the answer.
     pub next: Option<Next>,
+    /// What a worker wrote about the task; kept if its report counts.
+    pub logs: Vec<LogLine>,
 }
 
 impl EventWork {
@@ -95,6 +131,7 @@ impl EventWork {
             actor: "semel".to_owned(),
             event_id: String::new(),
             next: None,
+            logs: Vec::new(),
         }
     }
 }

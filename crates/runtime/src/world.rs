@@ -4,36 +4,52 @@
 //! moment: it is only a way not to load again.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 use semel_engine::{Delivery, Entry, Event, Execution, Head, Limits, Link, Queue};
-use semel_model::{ExecutionId, PollData};
+use semel_model::{ExecutionId, PollData, Timestamp};
 use semel_store::{Loaded, Store, StoreError};
 
+use crate::applications::Applications;
 use crate::definitions::Definitions;
+use crate::dirty::Dirty;
 use crate::failure::Failure;
+use crate::gauges::Shown;
+use crate::handlers::Handlers;
+use crate::meters::Meters;
 use crate::polls::Polls;
 use crate::secrets::{KeyRing, Secrets};
 use crate::variables::Variables;
 use crate::waiters::Waiters;
+use crate::watchers::Watchers;
 
 /// Cached executions weigh about this many tasks at most.
 const CACHE_TASKS_MAX: u64 = 200_000;
 
 pub struct World {
     pub(crate) store: Arc<dyn Store>,
+    pub applications: Applications,
     pub definitions: Definitions,
     pub secrets: Secrets,
     pub variables: Variables,
+    pub handlers: Handlers,
     pub(crate) waiters: Waiters,
     pub(crate) polls: Polls,
+    pub(crate) watchers: Watchers,
+    /// What the index has yet to hear of.
+    pub(crate) dirty: Dirty,
     executions: Cache<ExecutionId, Arc<Execution>, ByTasks>,
     /// How long runs are kept after their end; none: for ever.
     pub(crate) retention_ms: Option<i64>,
     /// Why the last round could not be written; nothing when it could.
     trouble: Mutex<Option<String>>,
+    /// When something was last written, in milliseconds of the store's time; 0: not yet.
+    committed_at: AtomicI64,
+    pub(crate) meters: Meters,
+    pub(crate) shown: Shown,
 }
 
 #[derive(Clone)]
@@ -55,12 +71,16 @@ impl World {
             .build()
             .expect("both capacities are given");
         Self {
+            applications: Applications::new(Arc::clone(&store)),
             definitions: Definitions::new(Arc::clone(&store)),
             secrets: Secrets::new(Arc::clone(&store), KeyRing::throw_away()),
             variables: Variables::new(Arc::clone(&store), BTreeMap::new()),
+            handlers: Handlers::new(Arc::clone(&store)),
             store,
             waiters: Waiters::default(),
             polls: Polls::default(),
+            watchers: Watchers::default(),
+            dirty: Dirty::default(),
             executions: Cache::with_options(
                 executions,
                 ByTasks,
@@ -69,6 +89,9 @@ impl World {
             ),
             retention_ms: None,
             trouble: Mutex::default(),
+            committed_at: AtomicI64::new(0),
+            meters: Meters::default(),
+            shown: Shown::default(),
         }
     }
 
@@ -90,15 +113,6 @@ impl World {
         self
     }
 
-    /// Whether the store answers, and took what was last written to it.
-    pub fn ping(&self) -> Result<(), Failure> {
-        self.store.fence_floor()?;
-        match self.trouble() {
-            Some(why) => Err(StoreError::Unavailable(why.into()).into()),
-            None => Ok(()),
-        }
-    }
-
     /// How many tasks wait in each queue, ready or not.
     pub fn waiting(&self) -> Result<BTreeMap<Queue, usize>, Failure> {
         Ok(self.store.waiting()?)
@@ -115,6 +129,17 @@ impl World {
 
     pub(crate) fn set_trouble(&self, why: Option<String>) {
         *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = why;
+    }
+
+    pub(crate) fn note_commit(&self, at: Timestamp) {
+        self.set_trouble(None);
+        self.committed_at.store(at.ms(), Ordering::Relaxed);
+    }
+
+    /// How long ago this process last wrote something, if it has.
+    pub(crate) fn commit_age_ms(&self) -> Option<i64> {
+        let at = Timestamp::from_ms(self.committed_at.load(Ordering::Relaxed));
+        at.is_set().then(|| self.store.now().since_ms(at).max(0))
     }
 
     /// What limits hand-outs of this task's type.

@@ -24,6 +24,8 @@ use source::File;
 const WAIT_MS_MAX: u64 = 86_400_000;
 const BODY_BYTES_LIMIT: usize = 1 << 30;
 const RETENTION_DAYS_MAX: u32 = 36_500;
+/// Thirty days: a token is a secret that travels.
+const TOKEN_SECONDS_MAX: u64 = 2_592_000;
 
 macro_rules! keys {
     ($($(#[doc = $help:literal])+
@@ -64,6 +66,10 @@ keys! {
     /// Longest time a poll may wait for work, in milliseconds; longer waits are cut to it
     poll_wait_ms_max: u64 = "5000", Number,
         |text| value::number(text, 0..=WAIT_MS_MAX, "milliseconds");
+    /// Longest time a synchronous execution, update or signal may wait, in milliseconds; longer waits
+    /// are cut to it
+    execute_wait_ms_max: u64 = "60000", Number,
+        |text| value::number(text, 0..=WAIT_MS_MAX, "milliseconds");
     /// Days that runs are kept after their end; 0 keeps them for ever
     retention_days: u32 = "30", Number,
         |text| value::number(text, 0..=RETENTION_DAYS_MAX, "days");
@@ -76,7 +82,15 @@ keys! {
     log: String = "info", Text, value::log_filter;
     /// How to log: text or json
     log_format: LogFormat = "text", Text, value::log_format;
-    /// Accept a listen address that other machines can reach, although nothing authenticates them
+    /// Let in only who has a token; the first start prints a key
+    auth: bool = "false", Switch, value::switch;
+    /// How long a token lives, in seconds
+    token_seconds: u64 = "3600", Number,
+        |text| value::number(text, 1..=TOKEN_SECONDS_MAX, "seconds");
+    /// Where spans are sent: the base address of an OTLP collector that speaks HTTP, such as
+    /// http://127.0.0.1:4318; none: nowhere
+    otlp_endpoint: Option<String> = "", Text, value::collector;
+    /// Accept a listen address that other machines can reach without authentication
     insecure: bool = "false", Switch, value::switch;
     /// Let tests move the clock through POST /test/clock
     test_clock: bool = "false", Switch, value::switch;
@@ -116,6 +130,11 @@ impl Key {
         self.name.replace('_', "-")
     }
 
+    /// Another variable that says the same, known to every program that sends spans.
+    fn common_variable(&self) -> Option<&'static str> {
+        (self.name == "otlp_endpoint").then_some("OTEL_EXPORTER_OTLP_ENDPOINT")
+    }
+
     /// The environment variable: `SEMEL_BODY_BYTES_MAX`.
     pub fn variable(&self) -> String {
         format!("SEMEL_{}", self.name.to_ascii_uppercase())
@@ -140,7 +159,7 @@ impl Config {
     }
 
     fn refuse_exposure(&self, values: &[Sourced]) -> Result<(), ConfigError> {
-        if self.insecure || self.listen.ip().to_canonical().is_loopback() {
+        if self.auth || self.insecure || self.listen.ip().to_canonical().is_loopback() {
             return Ok(());
         }
         let from = find(values, "listen").source.clone();
@@ -156,12 +175,17 @@ fn settle(
 ) -> Sourced {
     let flag = || Some((flags.get(key)?.to_owned(), Source::Flag(key.flag())));
     let variable = || Some((env(&key.variable())?, Source::Environment(key.variable())));
+    let common = || {
+        let name = key.common_variable()?;
+        Some((env(name)?, Source::Environment(name.to_owned())))
+    };
     let line = || {
         let file = file?;
         Some((file.get(key)?.to_owned(), Source::File(file.path().to_owned())))
     };
     let (value, source) = flag()
         .or_else(variable)
+        .or_else(common)
         .or_else(line)
         .unwrap_or_else(|| (key.default.to_owned(), Source::Default));
     Sourced { key, value, source }

@@ -3,14 +3,25 @@
 //! Reads what the operator said and puts the rooms together.
 //! **May use:** every room further inwards. **May not:** decide anything about an execution.
 
+mod admin_key;
+mod backup;
+mod checkup;
 mod config;
 mod key_file;
 mod keys;
+mod numbers;
+#[cfg_attr(not(feature = "otlp"), path = "otlp_absent.rs")]
+mod otlp;
 mod process_variables;
 mod wiring;
 
+pub use admin_key::{AdminKeyError, make_admin_key};
+pub use backup::{CannotBackUp, backup};
+pub use checkup::{CheckUp, Finding, Level, check_up};
 pub use config::{Config, ConfigError, Flags, KEYS, Key, LogFormat, Shape, Source, Sourced, Store};
 pub use key_file::KeyFileError;
 pub use keys::{KeysError, rotate_secrets_key};
-pub use semel_runtime::{Resealed, Unreadable};
+pub use otlp::{Exporter, ExporterError};
+pub use semel_runtime::{NewKey, Resealed, Unreadable};
+pub use semel_store_sqlite::{BackedUp, BackupError, Progress};
 pub use wiring::{RunError, run};

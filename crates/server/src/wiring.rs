@@ -10,8 +10,9 @@ use std::time::Duration;
 
 use axum::ServiceExt;
 use axum::extract::Request;
-use semel_api::{App, Limits, door};
-use semel_runtime::{Runtime, Settings, World};
+use metrics_exporter_prometheus::{BuildError, PrometheusHandle};
+use semel_api::{App, Auth, Limits, Watch, door};
+use semel_runtime::{Failure, NewKey, Runtime, Settings, World, first_admin_key};
 use semel_store::{Clock, MemoryStore, StoreError};
 use semel_store_sqlite::{OpenError, SqliteStore};
 use tokio::net::TcpListener;
@@ -20,6 +21,7 @@ use tokio::sync::watch;
 use crate::config::{Config, Store};
 use crate::keys::{self, KeysError};
 use crate::process_variables::readable;
+use crate::{numbers, otlp};
 
 /// How often parked polls are answered while the door closes.
 const DRAIN_EVERY: Duration = Duration::from_millis(20);
@@ -32,6 +34,10 @@ pub enum RunError {
     Open(#[from] OpenError),
     #[error("the stored secrets cannot be opened")]
     Keys(#[from] KeysError),
+    #[error("the first access key cannot be stored")]
+    FirstKey(#[source] Failure),
+    #[error("numbers cannot be collected")]
+    Numbers(#[from] BuildError),
     #[error("the store does not answer")]
     Store(#[from] StoreError),
     #[error("cannot listen on {address}; is another server running there? use --listen")]
@@ -43,28 +49,35 @@ pub enum RunError {
 }
 
 /// Serves until the process is told to stop. `variables` are those of the process; `ready` is called
-/// once the door is open.
+/// once the door is open. A key that was made because there was none is told to it and to nobody
+/// else.
 pub async fn run(
     config: Config,
     variables: impl IntoIterator<Item = (String, String)>,
-    ready: impl FnOnce(SocketAddr, &Config),
+    ready: impl FnOnce(SocketAddr, &Config, Option<NewKey>),
 ) -> Result<(), RunError> {
     let listener = TcpListener::bind(config.listen)
         .await
         .map_err(|source| RunError::Listen { address: config.listen, source })?;
     let address = listener.local_addr()?;
-    let runtime = Arc::new(open(&config, readable(variables))?);
+    let kept = numbers::collect()?; // Before the runtime, which counts from its first round.
+    let (runtime, first_key) = open(&config, readable(variables))?;
+    let runtime = Arc::new(runtime);
+    let auth = config.auth.then(|| Arc::new(Auth::new(&runtime, config.token_seconds)));
     let app = App {
         runtime: Arc::clone(&runtime),
         limits: Limits {
             body_bytes_max: config.body_bytes_max,
             poll_wait_ms_max: config.poll_wait_ms_max,
+            execute_wait_ms_max: config.execute_wait_ms_max,
         },
+        auth,
         test_clock: config.test_clock,
+        watch: watch(&config, kept),
     };
     let service = ServiceExt::<Request>::into_make_service(door(app, &config.cors_origins));
     let told = told_to_stop().map_err(RunError::Signals)?;
-    ready(address, &config);
+    ready(address, &config, first_key);
     tracing::info!(%address, "serving");
     let (closing, closed) = watch::channel(false);
     let serve = axum::serve(listener, service).with_graceful_shutdown(async move {
@@ -82,7 +95,15 @@ pub async fn run(
     Ok(())
 }
 
-fn open(config: &Config, variables: BTreeMap<String, String>) -> Result<Runtime, RunError> {
+fn watch(config: &Config, numbers: PrometheusHandle) -> Watch {
+    let spans = config.otlp_endpoint.as_ref().and_then(|_| otlp::spans());
+    Watch { numbers: Some(Arc::new(move || numbers.render())), spans }
+}
+
+fn open(
+    config: &Config,
+    variables: BTreeMap<String, String>,
+) -> Result<(Runtime, Option<NewKey>), RunError> {
     let clock = Arc::new(Clock::wall());
     let store: Arc<dyn semel_store::Store> = match config.store {
         Store::Memory => Arc::new(MemoryStore::new(clock)),
@@ -90,10 +111,13 @@ fn open(config: &Config, variables: BTreeMap<String, String>) -> Result<Runtime,
     };
     tracing::debug!(now = store.now().ms(), "store is open");
     let ring = keys::ring(config, &*store)?;
-    let world = World::new(store).with_keys(ring).map_err(KeysError::from)?;
+    let world = World::new(Arc::clone(&store)).with_keys(ring).map_err(KeysError::from)?;
+    // After everything that is likely to refuse: a secret that nobody is told is lost.
+    let first_key = if config.auth { first_admin_key(&*store) } else { Ok(None) };
+    let first_key = first_key.map_err(RunError::FirstKey)?;
     let retention_ms = i64::from(config.retention_days) * DAY_MS;
     let settings = Settings { retention_ms: Some(retention_ms), ..Settings::default() };
-    Ok(Runtime::over(world.with_variables(variables), settings)?)
+    Ok((Runtime::over(world.with_variables(variables), settings)?, first_key))
 }
 
 /// Listens from this call on, not from the first poll of its future: once the door is open, a

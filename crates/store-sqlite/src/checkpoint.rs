@@ -64,8 +64,13 @@ impl Checkpointer {
         }))?;
         let asked = Arc::clone(&signal);
         let work = move || {
+            let overdue = wal_pages.saturating_mul(OVERDUE);
+            let mut patience = overdue;
             while let Some(pages) = asked.wait() {
-                copy(&connection, pages > wal_pages.saturating_mul(OVERDUE));
+                // A long reader, such as a backup, is in the way of every try, and each try holds
+                // the writer back: the next one waits until the log is twice as long.
+                let done = copy(&connection, pages > patience);
+                patience = if done { overdue } else { pages.saturating_mul(2).max(overdue) };
                 asked.pause();
             }
         };
@@ -113,8 +118,8 @@ impl Signal {
 }
 
 /// Most of it beside the writer, twice, as the first copy takes long enough for a second to matter;
-/// then the rest with the writer held back.
-fn copy(connection: &Connection, is_overdue: bool) {
+/// then the rest with the writer held back. False: somebody was in the way.
+fn copy(connection: &Connection, is_overdue: bool) -> bool {
     let (last, wait_ms) = match is_overdue {
         false => (CheckpointMode::RESTART, WAIT_MS),
         true => (CheckpointMode::TRUNCATE, WAIT_OVERDUE_MS),
@@ -124,10 +129,11 @@ fn copy(connection: &Connection, is_overdue: bool) {
         .busy_timeout(Duration::from_millis(wait_ms))
         .and_then(|()| steps.into_iter().try_for_each(|mode| checkpoint(connection, mode)));
     match done {
-        Ok(()) => {}
+        Ok(()) => return true,
         Err(error) if is_busy(&error) => tracing::debug!("the log is in use; it is copied later"),
         Err(error) => tracing::warn!(%error, "the log could not be copied into the file"),
     }
+    false
 }
 
 fn checkpoint(connection: &Connection, mode: CheckpointMode) -> rusqlite::Result<()> {

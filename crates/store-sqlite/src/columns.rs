@@ -21,7 +21,7 @@ macro_rules! delivery_columns_small {
     () => {
         "execution, task, fence, leased, worker, lease_until, run_until, poll_until, started_at, \
          updated_at, polls, token, armed, task_type, domain, priority, ready_at, seq, reference, \
-         attempt, scheduled_at, definition, correlation_id, replaces, reason"
+         attempt, scheduled_at, definition, correlation_id, replaces, reason, traceparent"
     };
 }
 
@@ -108,6 +108,7 @@ pub(crate) fn delivery(row: &Row<'_>) -> Result<Delivery> {
         correlation_id: fields.next()?,
         replaces: fields.next::<Option<_>>()?.map(TaskId::from_bytes),
         reason: fields.next()?,
+        traceparent: fields.named_if_any()?,
         input: fields.payload_if_selected()?,
         output: fields.payload_if_selected()?,
     })
@@ -161,6 +162,7 @@ pub(crate) fn write_delivery(
         delivery.correlation_id,
         delivery.replaces.as_ref().map(TaskId::as_bytes),
         delivery.reason,
+        delivery.traceparent.map(|parent| parent.to_string()),
         inline(&delivery.input),
         inline(&delivery.output),
     ])
@@ -274,8 +276,16 @@ impl<'a> Fields<'a> {
         T::Err: std::error::Error + Send + Sync + 'static,
     {
         let at = self.at;
-        let text: String = self.next()?;
-        text.parse().map_err(|error| {
+        self.named_if_any()?.ok_or(Error::InvalidColumnType(at, "a name".to_owned(), Type::Null))
+    }
+
+    fn named_if_any<T: std::str::FromStr>(&mut self) -> Result<Option<T>>
+    where
+        T::Err: std::error::Error + Send + Sync + 'static,
+    {
+        let at = self.at;
+        let text: Option<String> = self.next()?;
+        text.map(|text| text.parse()).transpose().map_err(|error| {
             Error::FromSqlConversionFailure(at, Type::Text, Box::<T::Err>::new(error))
         })
     }

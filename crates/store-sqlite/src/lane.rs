@@ -59,6 +59,10 @@ pub(crate) fn waiting(shared: &Shared) -> BTreeMap<Queue, usize> {
     lock(shared).mirror.waiting()
 }
 
+pub(crate) fn held(shared: &Shared) -> BTreeMap<String, u64> {
+    lock(shared).mirror.held()
+}
+
 /// The core, if it is still this writer's to use.
 fn enter(shared: &Shared, number: u64) -> Result<MutexGuard<'_, Core>, StoreError> {
     let core = lock(shared);

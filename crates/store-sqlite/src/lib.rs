@@ -6,17 +6,25 @@
 //!
 //! **May use:** `store` and the engine's rows as plain data. **May not:** judge them.
 
+mod backup;
+mod census;
 mod checkpoint;
 mod columns;
 mod fault;
 mod hold;
+mod index;
 mod lane;
+mod look;
 mod migrate;
 mod open;
+mod proof;
 mod read;
 mod readers;
 mod sweep;
 mod write;
 
+pub use backup::{BackedUp, BackupError, Progress, backup};
+pub use look::{Look, is_held, look};
 pub use open::OpenError;
+pub use proof::Counts;
 pub use read::SqliteStore;

@@ -16,15 +16,40 @@ struct Migration {
 const MIGRATIONS: &[Migration] = &[
     Migration { number: 1, sql: include_str!("../migrations/0001_begin.sql") },
     Migration { number: 2, sql: include_str!("../migrations/0002_messages.sql") },
+    Migration { number: 3, sql: include_str!("../migrations/0003_task_logs.sql") },
+    Migration { number: 4, sql: include_str!("../migrations/0004_observed.sql") },
 ];
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (
     number INTEGER NOT NULL PRIMARY KEY, checksum BLOB NOT NULL, at INTEGER NOT NULL
 ) STRICT";
 
+/// The number of the tables this binary knows.
+pub(crate) fn schema() -> Option<u32> {
+    MIGRATIONS.last().map(|last| last.number)
+}
+
 /// Brings the tables to what this binary knows.
 pub(crate) fn run(connection: &mut Connection, now: Timestamp) -> Result<(), OpenError> {
     run_all(connection, MIGRATIONS, now)
+}
+
+/// The schema of data that is only looked at; data another binary must read is refused.
+pub(crate) fn refuse_unknown(connection: &Connection) -> Result<u32, OpenError> {
+    let applied = applied(connection)?;
+    refuse_newer(&applied, MIGRATIONS)?;
+    for migration in MIGRATIONS {
+        let before = applied.iter().find(|(number, _)| *number == migration.number);
+        if before.is_some_and(|(_, checksum)| *checksum != Digest::of(migration.sql.as_bytes())) {
+            return Err(OpenError::Changed { number: migration.number });
+        }
+    }
+    Ok(applied.last().map_or(0, |(number, _)| *number))
+}
+
+/// The schema this binary writes.
+pub(crate) fn known() -> u32 {
+    MIGRATIONS.last().map_or(0, |migration| migration.number)
 }
 
 fn run_all(

@@ -15,11 +15,12 @@ use semel_store::{Clock, Mirror, StoreError};
 
 use crate::checkpoint::{Checkpointer, WAL_PAGES};
 use crate::columns::{self, delivery_columns_small};
+use crate::index::SqliteIndex;
 use crate::readers::Readers;
 use crate::{fault, migrate, read, write};
 
-const DATABASE: &str = "semel.db";
-const LOCK: &str = "semel.lock";
+pub(crate) const DATABASE: &str = "semel.db";
+pub(crate) const LOCK: &str = "semel.lock";
 const PAGE_BYTES: i64 = 8192;
 const CACHE_KIB: i64 = 32 * 1024;
 const STATEMENTS: usize = 64;
@@ -58,6 +59,7 @@ pub(crate) struct Opened {
     pub(crate) readers: Readers,
     pub(crate) connection: Connection,
     pub(crate) mirror: Mirror,
+    pub(crate) index: SqliteIndex,
     pub(crate) documents_generation: u64,
     pub(crate) lock: File,
 }
@@ -76,7 +78,8 @@ pub(crate) fn open(directory: &Path, clock: &Arc<Clock>) -> Result<Opened, OpenE
     )?;
     let readers = Readers::open(&file)?;
     let checkpointer = Checkpointer::start(&file, &mut connection, WAL_PAGES)?;
-    Ok(Opened { checkpointer, readers, connection, mirror, documents_generation, lock })
+    let index = SqliteIndex::open(directory);
+    Ok(Opened { checkpointer, readers, connection, mirror, index, documents_generation, lock })
 }
 
 fn lock(directory: &Path) -> Result<File, OpenError> {

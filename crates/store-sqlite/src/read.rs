@@ -1,20 +1,24 @@
 //! # Reads: committed data, on connections of their own
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Row};
 use semel_engine::{Delivery, Head, MessageKey, MessageRow, Queue, Record, RecordKey};
 use semel_model::{Digest, ExecutionId, Timestamp};
-use semel_store::{Clock, DocumentKey, Kind, Loaded, Place, Store, StoreError, Writer};
+use semel_store::{
+    About, Census, Clock, DocumentKey, Index, Kind, Loaded, LogLine, Place, Store, StoreError,
+    Writer,
+};
 
 use crate::columns::{self, head_columns, select_deliveries};
+use crate::index::SqliteIndex;
 use crate::lane::{Core, SqliteWriter};
 use crate::open::{self, OpenError};
 use crate::readers::{Readers, at_once};
-use crate::{checkpoint, fault, hold, sweep};
+use crate::{census, checkpoint, fault, hold, migrate, sweep};
 
 const HEAD: &str = concat!("SELECT ", head_columns!(), " FROM executions WHERE id = ?1");
 const DELIVERY: &str = concat!(select_deliveries!(), " WHERE execution = ?1 AND task = ?2");
@@ -24,6 +28,8 @@ const RECORD: &str =
     "SELECT run, live, version, created_at, expires_at FROM records WHERE scope = ?1 AND key = ?2";
 const MESSAGE: &str = "SELECT sender, seq, at, receiver, sink, body FROM messages \
      WHERE sender = ?1 AND seq = ?2 AND at = ?3";
+const LOGS: &str = "SELECT created_at, line FROM task_logs WHERE execution = ?1 AND task = ?2 \
+     ORDER BY noted_at DESC, lane DESC, round DESC, at DESC LIMIT ?3";
 const PINNED: &str = "SELECT body FROM pinned WHERE digest = ?1";
 const DOCUMENT: &str = "SELECT body FROM documents WHERE kind = ?1 AND name = ?2 AND version = ?3";
 const DOCUMENTS: &str =
@@ -41,8 +47,10 @@ pub(crate) struct Shared {
     _checkpointer: checkpoint::Checkpointer,
     readers: Readers,
     pub(crate) core: Mutex<Core>,
+    index: SqliteIndex,
     pub(crate) documents_generation: AtomicU64,
     pub(crate) clock: Arc<Clock>,
+    directory: PathBuf,
     _lock: std::fs::File,
 }
 
@@ -55,8 +63,10 @@ impl SqliteStore {
             _checkpointer: opened.checkpointer,
             readers: opened.readers,
             core: Mutex::new(Core::new(opened.connection, opened.mirror)),
+            index: opened.index,
             documents_generation: AtomicU64::new(opened.documents_generation),
             clock,
+            directory: directory.to_owned(),
             _lock: opened.lock,
         };
         Ok(Self { shared: Arc::new(shared) })
@@ -106,11 +116,43 @@ impl Store for SqliteStore {
         Ok(crate::lane::waiting(&self.shared))
     }
 
+    fn logs(&self, place: Place, max: usize) -> Result<Vec<LogLine>, StoreError> {
+        self.shared.readers.with(|connection| logs(connection, place, max))
+    }
+
+    fn census(&self) -> Result<Census, StoreError> {
+        let counted = self.shared.readers.with(census::count)?;
+        Ok(Census { held: crate::lane::held(&self.shared), ..counted })
+    }
+
+    fn about(&self) -> Result<About, StoreError> {
+        let bytes = census::bytes(&self.shared.directory);
+        let bytes = bytes.map_err(|error| StoreError::Unavailable(error.into()))?;
+        Ok(About { kind: "sqlite", schema: migrate::schema(), bytes: Some(bytes) })
+    }
+
     fn pinned(&self, digest: Digest) -> Result<Option<Vec<u8>>, StoreError> {
         self.shared.readers.with(|connection| {
             let name = || format!("pinned definition {digest}");
             one(connection, PINNED, [digest.as_bytes()], |row| row.get(0), name)
         })
+    }
+
+    fn index(&self) -> &dyn Index {
+        &self.shared.index
+    }
+
+    fn ends_of_journals(
+        &self,
+        after: Option<ExecutionId>,
+        max: usize,
+    ) -> Result<Vec<(ExecutionId, u64)>, StoreError> {
+        const ENDS: &str = "SELECT id, seq FROM executions WHERE id > ?1 ORDER BY id LIMIT ?2";
+        let after = after.as_ref().map_or(&[][..], |id| id.as_bytes());
+        let max = i64::try_from(max).unwrap_or(i64::MAX);
+        let read = |row: &Row<'_>| Ok((ExecutionId::from_bytes(row.get(0)?), row.get(1)?));
+        let name = || "a head".to_owned();
+        self.shared.readers.with(|connection| all(connection, ENDS, (after, max), read, name))
     }
 
     fn document(&self, key: &DocumentKey) -> Result<Option<Vec<u8>>, StoreError> {
@@ -200,6 +242,17 @@ pub(crate) fn message(
     let MessageKey { from, seq, at } = key;
     let name = || format!("message {at} of entry {seq} of execution {from}");
     one(connection, MESSAGE, (from.as_bytes(), seq, at), columns::message, name)
+}
+
+fn logs(connection: &Connection, place: Place, max: usize) -> Result<Vec<LogLine>, StoreError> {
+    let read = |row: &Row<'_>| {
+        Ok(LogLine { place, created_at: Timestamp::from_ms(row.get(0)?), line: row.get(1)? })
+    };
+    let name = || format!("a log line of task {}", place.task);
+    let key = (place.execution.as_bytes(), place.task.as_bytes(), max);
+    let mut lines = all(connection, LOGS, key, read, name)?;
+    lines.reverse();
+    Ok(lines)
 }
 
 pub(crate) fn document(

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rusqlite::Connection;
 use semel_engine::{Delivery, Head, MessageKey, MessageRow, Record, RecordKey, Window};
 use semel_model::{ExecutionId, Timestamp};
-use semel_store::{DocumentKey, Mirror, Place, Stamp, StoreError, Writes};
+use semel_store::{DocumentKey, LogLine, Mirror, Place, Stamp, StoreError, Writes};
 
 use crate::columns::{self, delivery_columns_small, head_columns, lies_apart};
 use crate::fault;
@@ -27,7 +27,7 @@ const PUT_DELIVERY: &str = concat!(
     "INSERT OR REPLACE INTO deliveries (",
     delivery_columns_small!(),
     ", input, output) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, \
-     ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27)"
+     ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28)"
 );
 const HAND_OUT: &str = "UPDATE deliveries SET fence = ?3, leased = ?4, worker = ?5, \
      lease_until = ?6, run_until = ?7, poll_until = ?8, started_at = ?9, updated_at = ?10, \
@@ -43,12 +43,16 @@ const PUT_MESSAGE: &str = "INSERT OR REPLACE INTO messages \
      (sender, seq, at, receiver, sink, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
 const DROP_MESSAGE: &str = "DELETE FROM messages WHERE sender = ?1 AND seq = ?2 AND at = ?3";
 /// Everything that is kept by execution.
-const REMOVE: [&str; 4] = [
+const REMOVE: [&str; 5] = [
     "DELETE FROM executions WHERE id = ?1",
     "DELETE FROM journal WHERE execution = ?1",
     "DELETE FROM deliveries WHERE execution = ?1",
     "DELETE FROM delivery_payloads WHERE execution = ?1",
+    "DELETE FROM task_logs WHERE execution = ?1",
 ];
+const LOG: &str = "INSERT INTO task_logs \
+     (execution, task, noted_at, lane, round, at, created_at, line) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
 const PUT_LIMIT: &str = "INSERT OR REPLACE INTO limits (task_type, window) VALUES (?1, ?2)";
 const PIN: &str =
     "INSERT INTO pinned (digest, body) VALUES (?1, ?2) ON CONFLICT (digest) DO NOTHING";
@@ -78,6 +82,7 @@ pub(crate) fn round(
             cached(connection, PIN)?.execute((digest.as_bytes(), body)).map_err(fault::of)?;
         }
         documents(connection, &writes.documents)?;
+        logs(connection, writes)?;
         // Last: a removal outweighs what the same round writes.
         removals(connection, &writes.removed)?;
         stamp(connection, writes.stamp)
@@ -236,6 +241,7 @@ fn only_handed_out(before: &Delivery, after: &Delivery) -> bool {
         correlation_id,
         replaces,
         reason,
+        traceparent,
         input,
         output,
         hand_out: _,
@@ -253,6 +259,7 @@ fn only_handed_out(before: &Delivery, after: &Delivery) -> bool {
         && *correlation_id == after.correlation_id
         && *replaces == after.replaces
         && *reason == after.reason
+        && *traceparent == after.traceparent
         && *input == after.input
         && *output == after.output
 }
@@ -267,6 +274,17 @@ fn messages(
             None => cached(connection, DROP_MESSAGE)?.execute((from.as_bytes(), seq, at)),
         };
         wrote.map_err(fault::of)?;
+    }
+    Ok(())
+}
+
+fn logs(connection: &Connection, writes: &Writes) -> Result<(), StoreError> {
+    let Stamp { lane, round, at: noted_at, .. } = writes.stamp;
+    for (at, LogLine { place, created_at, line }) in writes.logs.iter().enumerate() {
+        let (execution, task) = (place.execution.as_bytes(), place.task.as_bytes());
+        let (noted, created) = (noted_at.ms(), created_at.ms());
+        let row = (execution, task, noted, lane, round, at, created, line);
+        cached(connection, LOG)?.execute(row).map_err(fault::of)?;
     }
     Ok(())
 }

@@ -10,9 +10,11 @@ use std::sync::Arc;
 use semel_engine::{
     Address, Delivery, HandOut, Head, Link, MessageKey, MessageRow, Queue, Record, RecordKey,
 };
-use semel_model::{Digest, ExecutionId, TaskId, Timestamp, WorkflowStatus};
+use semel_model::{Digest, ExecutionId, TaskId, Timestamp, Traceparent, WorkflowStatus};
 use semel_store::conformance::{Desk, Fixture, samples};
-use semel_store::{Clock, DocumentKey, Kind, MemoryStore, Place, Stamp, Store, Touches, Writes};
+use semel_store::{
+    Clock, DocumentKey, Kind, LogLine, MemoryStore, Place, Stamp, Store, Touches, Writes,
+};
 use semel_store_sqlite::SqliteStore;
 
 const SEEDS: u64 = 4;
@@ -178,6 +180,9 @@ fn delivery(
         scheduled_at: dice.near(now),
         definition: dice.token(),
         correlation_id: dice.maybe(Dice::text),
+        traceparent: dice
+            .maybe(|dice| Traceparent::new(1, u64::from(dice.byte(3)) + 1, 1))
+            .flatten(),
         replaces: dice.maybe(Dice::task),
         reason: dice.maybe(Dice::text),
         input: payload(dice),
@@ -192,6 +197,10 @@ fn message(dice: &mut Dice, key: MessageKey) -> MessageRow {
         false => Address::Sink(dice.text()),
     };
     MessageRow { key, to, body: dice.text().into_bytes() }
+}
+
+fn log(dice: &mut Dice, now: Timestamp) -> LogLine {
+    LogLine { place: dice.place(), created_at: dice.near(now), line: dice.text() }
 }
 
 /// One to four of anything.
@@ -240,6 +249,7 @@ fn writes(dice: &mut Dice, desk: &Desk<'_>) -> Writes {
             let key = dice.message_key();
             (key, dice.maybe(|dice| message(dice, key)))
         }),
+        logs: (0..dice.roll(3)).map(|_| log(dice, now)).collect(),
         removed: (0..dice.roll(2) * dice.roll(2)).map(|_| dice.execution()).collect(),
         pinned: some(dice, |dice| (dice.token(), b"pinned".to_vec())),
         documents: some(dice, |dice| {
@@ -258,7 +268,11 @@ fn everything(desk: &Desk<'_>, after_seq: u64, max: usize) -> String {
         let Some(loaded) = store.load(id, after_seq).unwrap() else { continue };
         lines.push(format!("{:?}", loaded.head));
         lines.extend(loaded.entries.iter().map(|entry| Digest::of(entry).to_string()));
-        lines.extend(loaded.deliveries.iter().map(|row| format!("{row:?}")));
+        for row in &loaded.deliveries {
+            lines.push(format!("{row:?}"));
+            let place = Place { execution: id, task: row.task };
+            lines.push(format!("{:?}", store.logs(place, max).unwrap()));
+        }
     }
     for byte in 0..4 {
         lines.push(format!("{:?}", store.pinned(Digest::of(&[byte])).unwrap()));

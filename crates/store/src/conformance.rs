@@ -7,16 +7,19 @@
 //! semel_store::conformance!(MyFixture::new());
 //! ```
 
+pub mod census;
 mod desk;
 pub mod documents;
 pub mod due;
 pub mod durable;
 pub mod load;
+pub mod logs;
 pub mod messages;
 pub mod queues;
 pub mod removal;
 pub mod rows;
 pub mod samples;
+pub mod search;
 pub mod sweep;
 
 pub use desk::{Desk, Fixture};
@@ -74,6 +77,8 @@ macro_rules! conformance {
                 a_message_that_was_heard_is_never_due,
                 after_a_crash_every_message_is_due_at_once,
                 messages_count_among_what_is_due;
+            logs: the_last_lines_of_a_task_are_read_oldest_first,
+                the_lines_of_a_removed_execution_are_gone;
             removal: nothing_is_left_of_a_removed_execution,
                 a_removed_execution_waits_nowhere_and_is_never_due,
                 what_the_same_round_writes_of_a_removed_execution_is_gone_too,
@@ -83,6 +88,23 @@ macro_rules! conformance {
                 what_has_not_ended_is_not_found,
                 expired_records_are_found_earliest_first,
                 a_record_that_no_longer_expires_is_not_found;
+            search: a_run_is_found_by_each_of_its_fields,
+                a_task_is_found_by_each_of_its_fields,
+                clauses_hold_together,
+                times_are_found_between_bounds,
+                results_come_in_order_page_by_page,
+                several_values_give_one_order,
+                a_row_is_replaced_by_its_next,
+                nothing_of_a_removed_run_is_found,
+                an_emptied_run_keeps_what_its_batch_brings,
+                a_hand_over_changes_only_tasks_that_are_there,
+                free_text_is_found_whatever_its_case,
+                runs_without_words_are_known,
+                what_is_indexed_is_walked_by_id,
+                ends_of_journals_are_walked_by_id,
+                an_index_that_was_reset_is_empty_and_usable;
+            census: runs_are_counted_until_they_end,
+                parked_executions_and_held_tasks_are_counted;
             durable: what_is_committed_is_there_after_a_crash,
                 what_is_only_held_is_not_there,
                 what_is_not_committed_is_not_read,

@@ -8,12 +8,15 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+mod census;
 mod clock;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
+mod index;
 mod memory;
 mod mirror;
 mod rows;
+pub mod search;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,11 +24,16 @@ use std::sync::Arc;
 use semel_engine::{Delivery, Head, Queue, Record, RecordKey};
 use semel_model::{Digest, ExecutionId, Timestamp};
 
+pub use census::{About, Census};
 pub use clock::Clock;
+pub use index::{
+    Batch, HandedOver, Index, Indexed, RunRow, TASK_WORDS_BYTES_MAX, TaskRow, WORDS_BYTES_MAX,
+    within,
+};
 pub use memory::{CommitFault, MemoryStore, Plant};
 pub use mirror::{Mirror, Rank};
 pub use rows::{
-    DocumentKey, Due, Held, Kind, LimitRow, Loaded, Place, Row, Stamp, Touches, Writes,
+    DocumentKey, Due, Held, Kind, LimitRow, Loaded, LogLine, Place, Row, Stamp, Touches, Writes,
 };
 
 /// Named by what the caller must do, not by what the database said.
@@ -67,13 +75,31 @@ pub trait Store: Send + Sync {
     /// Records that have expired by `now`, earliest first, those of the same time by key.
     fn expired_records(&self, now: Timestamp, max: usize) -> Result<Vec<RecordKey>, StoreError>;
 
+    /// The last lines written about a task, oldest first.
+    fn logs(&self, place: Place, max: usize) -> Result<Vec<LogLine>, StoreError>;
+
     /// How many tasks wait in each queue, ready or not.
     fn waiting(&self) -> Result<BTreeMap<Queue, usize>, StoreError>;
+
+    /// What there is, counted.
+    fn census(&self) -> Result<Census, StoreError>;
+
+    fn about(&self) -> Result<About, StoreError>;
 
     /// A pinned definition by its digest.
     fn pinned(&self, digest: Digest) -> Result<Option<Vec<u8>>, StoreError>;
 
     fn document(&self, key: &DocumentKey) -> Result<Option<Vec<u8>>, StoreError>;
+
+    /// What there is to be searched by; never needed to know what is so.
+    fn index(&self) -> &dyn Index;
+
+    /// Executions after that id and where their journals end, by id.
+    fn ends_of_journals(
+        &self,
+        after: Option<ExecutionId>,
+        max: usize,
+    ) -> Result<Vec<(ExecutionId, u64)>, StoreError>;
 
     /// All documents of a kind, or those of one name, by name and version.
     fn documents(

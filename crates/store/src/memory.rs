@@ -5,23 +5,31 @@
 //! what another holds, as on PostgreSQL.
 
 mod hold;
+mod index;
 mod tables;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use semel_engine::{Delivery, Head, Queue, Record, RecordKey};
 use semel_model::{Digest, ExecutionId, Timestamp};
 
+use self::index::MemoryIndex;
 use self::tables::Tables;
+use crate::census::{About, Census};
 use crate::clock::Clock;
+use crate::index::Index;
 use crate::mirror::Mirror;
-use crate::rows::{DocumentKey, Due, Held, Kind, Loaded, Place, Row, Stamp, Touches, Writes};
+use crate::rows::{
+    DocumentKey, Due, Held, Kind, Loaded, LogLine, Place, Row, Stamp, Touches, Writes,
+};
 use crate::{Store, StoreError, Writer};
 
 #[derive(Clone)]
 pub struct MemoryStore {
     shared: Arc<Mutex<Shared>>,
+    index: Arc<MemoryIndex>,
     clock: Arc<Clock>,
 }
 
@@ -73,7 +81,7 @@ impl MemoryStore {
             next_fault: None,
             plants: BTreeSet::new(),
         };
-        Self { shared: Arc::new(Mutex::new(shared)), clock }
+        Self { shared: Arc::new(Mutex::new(shared)), index: Arc::default(), clock }
     }
 
     pub fn plant(&self, bug: Plant) {
@@ -167,8 +175,44 @@ impl Store for MemoryStore {
         Ok(self.shared().mirror.waiting())
     }
 
+    fn logs(&self, place: Place, max: usize) -> Result<Vec<LogLine>, StoreError> {
+        let lines = self.shared().live.logs.get(&place).cloned().unwrap_or_default();
+        Ok(lines[lines.len().saturating_sub(max)..].to_vec())
+    }
+
+    fn census(&self) -> Result<Census, StoreError> {
+        let shared = self.shared();
+        let mut census = Census { held: shared.mirror.held(), ..Census::default() };
+        for head in shared.live.heads.values() {
+            census.parked += u64::from(head.parked.is_some());
+            if !head.ended_at.is_set() {
+                *census.live.entry((head.name.clone(), head.version)).or_default() += 1;
+            }
+        }
+        Ok(census)
+    }
+
+    fn about(&self) -> Result<About, StoreError> {
+        Ok(About { kind: "memory", schema: None, bytes: None })
+    }
+
     fn pinned(&self, digest: Digest) -> Result<Option<Vec<u8>>, StoreError> {
         Ok(self.shared().live.pinned.get(&digest).cloned())
+    }
+
+    fn index(&self) -> &dyn Index {
+        &*self.index
+    }
+
+    fn ends_of_journals(
+        &self,
+        after: Option<ExecutionId>,
+        max: usize,
+    ) -> Result<Vec<(ExecutionId, u64)>, StoreError> {
+        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let shared = self.shared();
+        let heads = shared.live.heads.range((from, Bound::Unbounded)).take(max);
+        Ok(heads.map(|(id, head)| (*id, head.link.seq)).collect())
     }
 
     fn document(&self, key: &DocumentKey) -> Result<Option<Vec<u8>>, StoreError> {

@@ -223,6 +223,12 @@ impl Mirror {
         self.queues.iter().map(|(queue, line)| (queue.clone(), count(line))).collect()
     }
 
+    /// How many tasks of each type are under a lease.
+    pub fn held(&self) -> BTreeMap<String, u64> {
+        let held = self.leased.iter().filter(|(_, count)| **count > 0);
+        held.map(|(task_type, count)| (task_type.clone(), *count as u64)).collect()
+    }
+
     pub fn contains(&self, place: Place) -> bool {
         self.spots.contains_key(&place)
     }

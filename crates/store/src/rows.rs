@@ -23,6 +23,11 @@ pub enum Kind {
     TaskDefinition,
     Environment,
     Secret,
+    /// Tags of a workflow, over all its versions.
+    WorkflowTags,
+    TaskTags,
+    Application,
+    EventHandler,
 }
 
 impl Kind {
@@ -32,6 +37,10 @@ impl Kind {
             Self::TaskDefinition => "task",
             Self::Environment => "environment",
             Self::Secret => "secret",
+            Self::WorkflowTags => "workflow-tags",
+            Self::TaskTags => "task-tags",
+            Self::Application => "application",
+            Self::EventHandler => "handler",
         }
     }
 }
@@ -105,6 +114,15 @@ pub struct Stamp {
     pub fence: u64,
 }
 
+/// What a worker wrote about its task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogLine {
+    pub place: Place,
+    /// When, as the worker says.
+    pub created_at: Timestamp,
+    pub line: String,
+}
+
 /// What a round writes. Each row once; `None` deletes it.
 #[derive(Clone, Debug, Default)]
 pub struct Writes {
@@ -116,7 +134,9 @@ pub struct Writes {
     pub deliveries: BTreeMap<Place, Option<Delivery>>,
     /// What is written here is leased to its writer, who carries it at once.
     pub messages: BTreeMap<MessageKey, Option<MessageRow>>,
-    /// After the commit nothing is left of these executions: no head, entry or delivery, not even
+    /// Appended, in this order.
+    pub logs: Vec<LogLine>,
+    /// After the commit nothing is left of these executions: no head, entry, delivery or log, not even
     /// one this round writes. Messages they sent or are sent, records and pinned definitions stay.
     pub removed: BTreeSet<ExecutionId>,
     pub pinned: BTreeMap<Digest, Vec<u8>>,
@@ -131,6 +151,7 @@ impl Writes {
             && self.records.is_empty()
             && self.deliveries.is_empty()
             && self.messages.is_empty()
+            && self.logs.is_empty()
             && self.removed.is_empty()
             && self.pinned.is_empty()
             && self.documents.is_empty()

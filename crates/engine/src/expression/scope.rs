@@ -11,6 +11,7 @@ use serde_json::json;
 
 use super::json::{Json, Object};
 use super::path::{Path, Pick, Step};
+use super::resolve::{Reading, Resolve};
 use crate::execution::Task;
 use crate::turn::Turn;
 
@@ -64,9 +65,13 @@ const TASK_FIELDS: [&str; 18] = [
     "iteration",
 ];
 
-impl Turn<'_> {
+impl Resolve for Turn<'_> {
+    fn reading(&mut self) -> &mut Reading {
+        &mut self.reading
+    }
+
     /// The whole path as a name of its own, not a path: what does not belong to the run.
-    pub(super) fn named(&mut self, name: &str, task: Option<TaskId>) -> Option<Json> {
+    fn named(&mut self, name: &str, task: Option<TaskId>) -> Option<Json> {
         match name {
             "CPEWF_TASK_ID" => Some(task.map_or(Json::Null, |id| Json::String(id.to_string()))),
             _ if name.starts_with("NETFLIX_") => self.environment_value(name).map(Json::String),
@@ -76,7 +81,7 @@ impl Turn<'_> {
 
     /// The document a path starts in, and how many of its steps led there. A path has to begin with
     /// a name: one that would look at every task of the run finds nothing.
-    pub(super) fn root(&mut self, path: &Path) -> (Option<Arc<Json>>, usize) {
+    fn root(&mut self, path: &Path) -> (Option<Arc<Json>>, usize) {
         let name = |at: usize| match path.steps.get(at) {
             Some(Step { is_deep: false, pick: Pick::Name(name) }) => Some(name.as_str()),
             Some(_) | None => None,
@@ -96,7 +101,9 @@ impl Turn<'_> {
             (None, _) => (None, 0),
         }
     }
+}
 
+impl Turn<'_> {
     fn field(&mut self, head: &str, field: &str) -> Option<Arc<Json>> {
         if head == "workflow" {
             return self.run_field(field);

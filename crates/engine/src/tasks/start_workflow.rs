@@ -4,13 +4,15 @@
 //! again, it finds the run it began. A key of its own is obeyed instead.
 
 use semel_model::{
-    ExecutionId, IdempotencyStrategy, Payload, StartWorkflowRequest, TaskId, TaskStatus, effect_key,
+    ExecutionId, IdempotencyStrategy, Payload, StartWorkflowRequest, TaskId, TaskStatus, Timestamp,
+    effect_key,
 };
 use serde_json::json;
 
 use crate::change::Change;
 use crate::decide::Stop;
 use crate::event::Start;
+use crate::execution::Execution;
 use crate::failure::DEPTH_MAX;
 use crate::record::RecordKey;
 use crate::start_key::{Standing, judge};
@@ -41,9 +43,10 @@ impl Turn<'_> {
             Ok(request) => request,
             Err(why) => return Ok(Err(why)),
         };
-        let Some(depth) = self.depth_of_successor() else {
+        let depth = self.execution().depth_of_successor(self.now());
+        if depth > DEPTH_MAX {
             return Ok(Err(format!("{DEPTH_MAX} runs began each other at once; no more is begun")));
-        };
+        }
         let given = request.idempotency_key.clone().filter(|key| !key.trim().is_empty());
         let (key, strategy) = match given {
             Some(key) => (key, request.idempotency_strategy.unwrap_or(IdempotencyStrategy::Fail)),
@@ -80,6 +83,8 @@ impl Turn<'_> {
             parent: None,
             born: true,
             depth,
+            traceparent: execution.traceparent(),
+            event: None,
             input: self.store(request.input),
         };
         self.emit(Change::RunCreated { run, start: Box::new(start) });
@@ -87,17 +92,12 @@ impl Turn<'_> {
     }
 }
 
-impl Turn<'_> {
+impl Execution {
     /// A run that has lived for a while may begin its successor, and that one its own, for ever.
     /// Runs that do so at once are a definition that calls itself.
-    fn depth_of_successor(&self) -> Option<u32> {
-        let age_ms = self.now().since_ms(self.execution().started_at());
-        let depth = self.execution().run().depth;
-        match age_ms {
-            LIVED_MS.. => Some(0),
-            _ if depth < DEPTH_MAX => Some(depth + 1),
-            _ => None,
-        }
+    pub(crate) fn depth_of_successor(&self, now: Timestamp) -> u32 {
+        let age_ms = now.since_ms(self.started_at());
+        if age_ms >= LIVED_MS { 0 } else { self.run().depth + 1 }
     }
 }
 

@@ -150,7 +150,9 @@ impl Turn<'_> {
             parent: Some(Parent { execution: execution.id(), task: id }),
             born: true,
             depth: execution.run().depth + 1,
+            traceparent: execution.traceparent(),
             input: self.store(wanted.workflow_input.clone()),
+            event: None,
         };
         self.emit(Change::RunCreated { run: child, start: Box::new(start) });
         self.emit(Change::ChildAttached { task: id, child, edge, observed: false });

@@ -1,10 +1,11 @@
 //! # WAIT and HUMAN: tasks that nobody works on (semantics 2.8, 4.4, 7.17)
 
-use semel_model::TaskResultStatus::{self, Completed, Failed, InProgress};
+use semel_engine::{Event, Progress, Rejection, Slot, Stop};
+use semel_model::TaskResultStatus::{self, Completed, Failed, FailedWithTerminalError, InProgress};
 use serde_json::{Value, json};
 
 use crate::bench::{BEGIN, Bench};
-use crate::shapes::{Said, flow, step, with};
+use crate::shapes::{Said, flow, payload, step, with};
 
 fn waiting(kind: &str, input: Value) -> Value {
     json!({"name": "w", "taskReferenceName": "w", "type": kind, "inputParameters": input})
@@ -162,4 +163,40 @@ fn a_human_task_that_others_complete_has_no_response_timeout() {
     let mut run = Bench::start(flow(&[elsewhere]), json!({}));
     run.tick(10);
     run.reads(&["RUNNING", "w 0 IN_PROGRESS"]);
+}
+
+fn signal(run: &mut Bench, status: TaskResultStatus, output: Value) -> Result<(), Stop> {
+    let progress =
+        Progress { status, output: Slot(0), reason: None, worker: None, callback_after_seconds: 0 };
+    run.happen(Event::Signalled { progress }, &[payload(&output)]).map(|_| ())
+}
+
+#[test]
+fn a_signal_answers_the_first_wait_and_the_next_signal_the_next() {
+    let named =
+        |name: &str, input| with(waiting("WAIT", input), json!({"taskReferenceName": name}));
+    let steps = [named("w", json!({})), named("timed", json!({"duration": "1h"}))];
+    let mut run = Bench::start(flow(&steps), json!({}));
+    say(&mut run, 0, InProgress, json!({"kept": 1, "said": "before"}));
+    signal(&mut run, Completed, json!({"said": "yes"})).expect("w waits");
+    run.reads(&["RUNNING", "w 0 COMPLETED", "timed 0 IN_PROGRESS"]);
+    assert_eq!(run.attempt("w", 0).output.value(), json!({"kept": 1, "said": "yes"}));
+    signal(&mut run, Completed, json!({})).expect("one with a deadline is answered too");
+    run.reads(&["COMPLETED", "w 0 COMPLETED", "timed 0 COMPLETED"]);
+}
+
+#[test]
+fn a_signal_with_nothing_to_answer_is_refused_and_changes_nothing() {
+    for kind in ["HUMAN", "SIMPLE"] {
+        let mut run = Bench::start(flow(&[waiting(kind, json!({}))]), json!({}));
+        let refused = signal(&mut run, Completed, json!({})).expect_err("no WAIT is open");
+        assert_eq!(refused, Stop::Rejected(Rejection::NothingPending), "{kind}");
+    }
+}
+
+#[test]
+fn a_signal_that_fails_a_wait_fails_the_run() {
+    let mut run = Bench::start(flow(&[waiting("WAIT", json!({}))]), json!({}));
+    signal(&mut run, FailedWithTerminalError, json!({})).expect("w waits");
+    run.reads(&["FAILED", "w 0 FAILED_WITH_TERMINAL_ERROR"]);
 }

@@ -44,6 +44,13 @@ impl SecretsKey {
         digest.to_string().chars().take(16).collect()
     }
 
+    /// A key for another purpose, which tells nothing of this one. Whoever has this key gets the
+    /// same.
+    fn derive(&self, purpose: &str) -> SecretBox<[u8; KEY_BYTES]> {
+        let parts = [b"derived key".as_slice(), purpose.as_bytes(), self.0.expose_secret()];
+        SecretBox::new(Box::new(*Digest::of_parts(parts).as_bytes()))
+    }
+
     fn cipher(&self) -> Aes256Gcm {
         Aes256Gcm::new(self.0.expose_secret().into())
     }
@@ -88,6 +95,10 @@ impl KeyRing {
 
     pub fn keys(&self) -> impl Iterator<Item = &SecretsKey> {
         std::iter::once(&self.newest).chain(&self.older)
+    }
+
+    pub(super) fn derive(&self, purpose: &str) -> SecretBox<[u8; KEY_BYTES]> {
+        self.newest.derive(purpose)
     }
 
     pub(super) fn seal(&self, name: &str, value: &str) -> Sealed {

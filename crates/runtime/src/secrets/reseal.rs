@@ -4,13 +4,14 @@
 //! Also the look before a start: a server that cannot open what it stores would fail its tasks one
 //! by one.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use semel_store::{Kind, Stamp, Store, StoreError, Touches, Writes};
+use semel_store::{Kind, Store};
 
 use super::keys::{KeyRing, Sealed};
 use super::{Stored, parse};
 use crate::failure::Failure;
+use crate::offline;
 
 /// What to do with a value that no key opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,11 +30,20 @@ pub struct Resealed {
 /// Names of secrets whose value this ring does not open, each with the id of the key it wants. A
 /// value that was replaced is only kept to be masked, and may go.
 pub fn unopened(store: &dyn Store, ring: &KeyRing) -> Result<BTreeMap<String, String>, Failure> {
+    let documents = store.documents(Kind::Secret, None)?;
+    unopened_among(documents.iter().map(|(key, body)| (key.name.as_str(), body.as_ref())), ring)
+}
+
+/// The same, for documents that were read elsewhere.
+pub fn unopened_among<'a>(
+    documents: impl IntoIterator<Item = (&'a str, &'a [u8])>,
+    ring: &KeyRing,
+) -> Result<BTreeMap<String, String>, Failure> {
     let mut closed = BTreeMap::new();
-    for (key, body) in store.documents(Kind::Secret, None)? {
-        let stored = parse(&key.name, &body)?;
-        if ring.open(&key.name, &stored.value).is_none() {
-            closed.insert(key.name, stored.value.key);
+    for (name, body) in documents {
+        let stored = parse(name, body)?;
+        if ring.open(name, &stored.value).is_none() {
+            closed.insert(name.to_owned(), stored.value.key);
         }
     }
     Ok(closed)
@@ -68,7 +78,7 @@ pub fn reseal(
         }
     }
     if !documents.is_empty() {
-        commit(store, documents)?;
+        offline::commit(store, documents)?;
     }
     Ok(done)
 }
@@ -79,22 +89,6 @@ fn again(ring: &KeyRing, name: &str, sealed: &Sealed) -> Option<Sealed> {
     let value = ring.open(name, sealed)?;
     let is_newest = ring.is_newest(sealed);
     Some(if is_newest { sealed.clone() } else { ring.seal(name, value.expose_secret()) })
-}
-
-fn commit(
-    store: &dyn Store,
-    documents: BTreeMap<semel_store::DocumentKey, Option<Vec<u8>>>,
-) -> Result<(), StoreError> {
-    let mut writer = store.writer(0)?;
-    let held: BTreeSet<_> = documents.keys().cloned().collect();
-    writer.hold(&Touches { documents: held, ..Touches::default() })?;
-    let stamp = Stamp {
-        lane: 0,
-        round: store.last_round(0)? + 1,
-        at: store.now(),
-        fence: store.fence_floor()?,
-    };
-    writer.commit(Writes { stamp, documents, ..Writes::default() })
 }
 
 #[cfg(test)]
@@ -115,7 +109,7 @@ mod tests {
             let new = secrets.set(name, &SecretString::from("new"), Some(&old)).unwrap();
             (Secrets::key(name), Some(new))
         });
-        commit(&*store, documents.collect()).unwrap();
+        offline::commit(&*store, documents.collect()).unwrap();
         store
     }
 

@@ -54,8 +54,8 @@ pub enum ConfigError {
     /// Anyone who can reach the address could do anything.
     #[error(
         "listen = {listen} (from {from}) can be reached by other machines and nothing authenticates \
-         them yet; listen on 127.0.0.1, or accept the risk with --insecure \
-         (SEMEL_INSECURE=true, insecure = true)"
+         them; turn authentication on with --auth (SEMEL_AUTH=true, auth = true), listen on \
+         127.0.0.1, or accept the risk with --insecure (SEMEL_INSECURE=true, insecure = true)"
     )]
     Exposed {
         /// The address.

@@ -76,11 +76,15 @@ const SAMPLES: &[(&str, [&str; 3])] = &[
     ("secrets_key", [KEY_HEX, KEY_BASE64, KEYS_BOTH]),
     ("body_bytes_max", ["1", "2", "3"]),
     ("poll_wait_ms_max", ["1", "2", "3"]),
+    ("execute_wait_ms_max", ["1", "2", "3"]),
     ("retention_days", ["0", "1", "36500"]),
     ("cors_origins", ["http://a", "http://b,http://c", "https://d:1"]),
     ("shutdown_ms", ["1", "2", "3"]),
     ("log", ["warn", "debug", "trace"]),
     ("log_format", ["json", "text", "json"]),
+    ("auth", ["true", "false", "true"]),
+    ("token_seconds", ["1", "2", "2592000"]),
+    ("otlp_endpoint", ["http://a:1", "http://b:2", "http://c:3"]),
     ("insecure", ["true", "false", "true"]),
     ("test_clock", ["true", "false", "true"]),
 ];
@@ -103,11 +107,15 @@ fn nothing_said_means_the_defaults() {
         secrets_key: vec![],
         body_bytes_max: 16 * 1024 * 1024,
         poll_wait_ms_max: 5_000,
+        execute_wait_ms_max: 60_000,
         retention_days: 30,
         cors_origins: vec![],
         shutdown_ms: 10_000,
         log: "info".to_owned(),
         log_format: LogFormat::Text,
+        auth: false,
+        token_seconds: 3_600,
+        otlp_endpoint: None,
         insecure: false,
         test_clock: false,
     };
@@ -229,6 +237,9 @@ fn every_kind_of_value_can_be_refused() {
         ("cors_origins", "ui.example.com"),
         ("log", ""),
         ("log", "info,=="),
+        ("auth", "on"),
+        ("token_seconds", "0"),
+        ("token_seconds", "2592001"),
         ("insecure", "yes"),
         ("test_clock", ""),
     ] {
@@ -281,16 +292,32 @@ fn keys_are_read_newest_first_and_never_shown() {
 }
 
 #[test]
-fn an_address_others_can_reach_needs_insecure() {
+fn an_address_others_can_reach_needs_auth_or_insecure() {
     for listen in ["0.0.0.0:8080", "192.168.1.2:80", "[::]:8080"] {
         let operator = Operator::new().flag("listen", listen);
         let refusal = operator.refusal();
         assert!(refusal.starts_with(&format!("listen = {listen} (from --listen) can be reached")));
-        assert!(refusal.contains("--insecure"), "{refusal}");
-        let operator = operator.variable("SEMEL_INSECURE", "true");
-        assert_eq!(operator.config().listen, listen.parse().unwrap());
+        assert!(refusal.contains("--insecure") && refusal.contains("--auth"), "{refusal}");
+        for way_out in ["SEMEL_INSECURE", "SEMEL_AUTH"] {
+            let operator = Operator::new().flag("listen", listen).variable(way_out, "true");
+            assert_eq!(operator.config().listen, listen.parse().unwrap());
+        }
     }
     for listen in ["127.0.0.1:0", "127.9.9.9:1", "[::1]:8080"] {
         assert!(Operator::new().flag("listen", listen).load().is_ok());
+    }
+}
+
+#[test]
+fn spans_go_where_the_usual_variable_says_unless_ours_says_otherwise() {
+    let usual = "OTEL_EXPORTER_OTLP_ENDPOINT";
+    let operator = Operator::new().variable(usual, "http://collector:4318/");
+    assert_eq!(operator.config().otlp_endpoint.as_deref(), Some("http://collector:4318"));
+    let operator = operator.variable("SEMEL_OTLP_ENDPOINT", "http://other:1");
+    assert_eq!(operator.config().otlp_endpoint.as_deref(), Some("http://other:1"));
+    assert_eq!(Operator::new().config().otlp_endpoint, None);
+    for wrong in ["https://a:1", "a:1", "http://", "http://user@a"] {
+        let refusal = Operator::new().flag("otlp_endpoint", wrong).refusal();
+        assert!(refusal.contains("http://127.0.0.1:4318"), "{refusal}");
     }
 }

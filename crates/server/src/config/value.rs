@@ -82,6 +82,24 @@ fn is_origin(text: &str) -> bool {
     })
 }
 
+/// Spans leave in plain HTTP, to a collector nearby; it may send them on as it likes.
+pub(super) fn collector(text: &str) -> Result<Option<String>, String> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    if cfg!(not(feature = "otlp")) {
+        return Err("this build cannot send spans; leave it empty".to_owned());
+    }
+    let host = text.strip_prefix("http://").filter(|host| {
+        !host.is_empty() && host.chars().all(|c| c.is_ascii_graphic() && !"?#@".contains(c))
+    });
+    host.map(|_| Some(text.trim_end_matches('/').to_owned())).ok_or_else(|| {
+        "expected the address of a collector that speaks HTTP without TLS, such as \
+         http://127.0.0.1:4318"
+            .to_owned()
+    })
+}
+
 pub(super) fn secrets_keys(text: &str) -> Result<Vec<SecretsKey>, String> {
     let keys = text.split(',').map(str::trim).filter(|key| !key.is_empty());
     keys.map(SecretsKey::read).collect::<Option<_>>().ok_or(

@@ -5,7 +5,7 @@ use semel_model::Digest;
 
 use super::samples::{self, BEGIN, execution, place, queue};
 use super::{Desk, Fixture};
-use crate::{DocumentKey, Kind, Stamp, Touches, Writes};
+use crate::{DocumentKey, Kind, LogLine, Stamp, Touches, Writes};
 
 fn one_of_everything() -> Writes {
     Writes {
@@ -16,10 +16,15 @@ fn one_of_everything() -> Writes {
         records: [(RecordKey::start("w", "k"), Some(samples::record(1)))].into(),
         deliveries: [(place(1, 1), Some(samples::delivery(1, 1)))].into(),
         messages: samples::put_messages([samples::message(1, 1, 0)]).messages,
+        logs: vec![log()],
         removed: [execution(2)].into(),
         pinned: [(Digest::of(b"pinned"), b"pinned".to_vec())].into(),
         documents: [(document(), Some(b"document".to_vec()))].into(),
     }
+}
+
+fn log() -> LogLine {
+    LogLine { place: place(1, 1), created_at: BEGIN, line: "line".to_owned() }
 }
 
 fn document() -> DocumentKey {
@@ -38,6 +43,7 @@ fn is_there(desk: &mut Desk<'_>) -> bool {
         loaded.as_ref().is_some_and(|loaded| loaded.head == samples::full_head(1)),
         loaded.as_ref().is_some_and(|loaded| loaded.entries == [b"entry"]),
         loaded.is_some_and(|loaded| loaded.deliveries == [samples::delivery(1, 1)]),
+        store.logs(place(1, 1), 10).expect("readable") == [log()],
         held.limits["work"].window == samples::window(),
         held.messages[&message.key].as_ref() == Some(&message),
         store.record(&RecordKey::start("w", "k")).expect("readable") == Some(samples::record(1)),

@@ -118,7 +118,7 @@ fn deliveries() -> Vec<Delivery> {
 pub fn a_change_of_any_one_field_of_a_delivery_is_written(fixture: &mut dyn Fixture) {
     let mut desk = Desk::new(fixture);
     let bare = samples::delivery(1, 2);
-    let steps: [fn(&mut Delivery, &Delivery); 14] = [
+    let steps: [fn(&mut Delivery, &Delivery); 15] = [
         |row, bare| row.queue.task_type = bare.queue.task_type.clone(),
         |row, bare| row.queue.domain = bare.queue.domain.clone(),
         |row, bare| row.priority = bare.priority,
@@ -129,6 +129,7 @@ pub fn a_change_of_any_one_field_of_a_delivery_is_written(fixture: &mut dyn Fixt
         |row, bare| row.scheduled_at = bare.scheduled_at,
         |row, bare| row.definition = bare.definition,
         |row, bare| row.correlation_id = bare.correlation_id.clone(),
+        |row, bare| row.traceparent = bare.traceparent,
         |row, bare| row.replaces = bare.replaces,
         |row, bare| row.reason = bare.reason.clone(),
         |row, bare| row.input = bare.input.clone(),

@@ -3,7 +3,7 @@
 use semel_engine::{
     Address, Delivery, HandOut, Head, Limits, Link, MessageKey, MessageRow, Queue, Record, Window,
 };
-use semel_model::{Digest, ExecutionId, Payload, TaskId, Timestamp, WorkflowStatus};
+use semel_model::{Digest, ExecutionId, Payload, TaskId, Timestamp, Traceparent, WorkflowStatus};
 
 use crate::{Place, Writes};
 
@@ -89,6 +89,7 @@ pub fn delivery(of_execution: u8, of_task: u8) -> Delivery {
         scheduled_at: Timestamp::NOT_YET,
         definition: Digest::default(),
         correlation_id: None,
+        traceparent: None,
         replaces: None,
         reason: None,
         input: Payload::empty(),
@@ -109,6 +110,7 @@ pub fn full_delivery(of_execution: u8, of_task: u8) -> Delivery {
         scheduled_at: BEGIN.plus_ms(8),
         definition: Digest::of(b"definition"),
         correlation_id: Some(String::new()),
+        traceparent: Traceparent::new(u128::MAX, 1, 1),
         replaces: Some(task(0)),
         reason: Some(UNICODE.to_owned()),
         input: payload(r#"{"b": 1.0, "a": ["\ud83d\ude00 漢字", null, 1e3]}"#),

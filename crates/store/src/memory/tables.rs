@@ -8,7 +8,7 @@ use semel_engine::{Delivery, Head, MessageKey, MessageRow, Record, RecordKey, Wi
 use semel_model::{Digest, ExecutionId, TaskId, Timestamp};
 
 use crate::mirror::Mirror;
-use crate::rows::{DocumentKey, Place, Stamp, Writes};
+use crate::rows::{DocumentKey, LogLine, Place, Stamp, Writes};
 
 #[derive(Clone, Default)]
 pub(super) struct Tables {
@@ -20,6 +20,7 @@ pub(super) struct Tables {
     pub(super) limits: BTreeMap<String, Window>,
     pub(super) pinned: BTreeMap<Digest, Vec<u8>>,
     pub(super) documents: BTreeMap<DocumentKey, Vec<u8>>,
+    pub(super) logs: BTreeMap<Place, Vec<LogLine>>,
     pub(super) documents_generation: u64,
     pub(super) lanes: BTreeMap<u16, Stamp>,
 }
@@ -37,6 +38,9 @@ impl Tables {
         put_all(&mut self.deliveries, &writes.deliveries);
         put_all(&mut self.messages, &writes.messages);
         put_all(&mut self.documents, &writes.documents);
+        for line in &writes.logs {
+            self.logs.entry(line.place).or_default().push(line.clone());
+        }
         self.documents_generation += u64::from(!writes.documents.is_empty());
         let last = self.lanes.entry(writes.stamp.lane).or_default();
         let fence = last.fence.max(writes.stamp.fence);
@@ -56,6 +60,7 @@ impl Tables {
         for place in deliveries.take_while(|place| place.execution == id).collect::<Vec<_>>() {
             self.deliveries.remove(&place);
         }
+        self.logs.retain(|place, _| place.execution != id);
     }
 
     pub(super) fn credit(&mut self, ms: i64) {

@@ -1,0 +1,67 @@
+//! # Audit: one log line for every request that may change something
+//!
+//! Who, what, and how it ended, under the target `audit`. Written while authentication is on; before
+//! that everybody is nobody. A caller who goes away before the answer is noted too: what was asked
+//! may have happened.
+
+use axum::extract::Request;
+use axum::http::Method;
+use axum::response::Response;
+
+use crate::caller::{ANONYMOUS, Principal};
+use crate::watch::Asked;
+
+/// How much of a path is noted.
+const PATH_CHARS_MAX: usize = 500;
+
+/// Nothing is written for requests that only look.
+pub(crate) struct Line(Option<Noted>);
+
+struct Noted {
+    principal: String,
+    method: Method,
+    /// As it was asked for: it names what was changed.
+    path: String,
+    request: String,
+    /// 0: the caller left before there was an answer.
+    status: u16,
+}
+
+impl Line {
+    pub(crate) fn of(request: &Request, mutates: bool) -> Self {
+        if !mutates {
+            return Self(None);
+        }
+        let method = request.method().clone();
+        let path = request.uri().path().chars().take(PATH_CHARS_MAX).collect();
+        let asked = request.extensions().get::<Asked>();
+        let request = asked.map_or_else(String::new, |asked| asked.id.to_string());
+        let principal = ANONYMOUS.to_owned();
+        Self(Some(Noted { principal, method, path, request, status: 0 }))
+    }
+
+    pub(crate) fn is_by(&mut self, principal: &Principal) {
+        if let Some(noted) = &mut self.0 {
+            noted.principal.clone_from(&principal.0);
+        }
+    }
+
+    /// An answer may say by whom the request turned out to be.
+    pub(crate) fn ended(mut self, response: Response) -> Response {
+        if let Some(principal) = response.extensions().get::<Principal>() {
+            self.is_by(principal);
+        }
+        if let Some(noted) = &mut self.0 {
+            noted.status = response.status().as_u16();
+        }
+        response
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        let Some(Noted { principal, method, path, request, status }) = &self.0 else { return };
+        let (principal, request) = (principal.as_str(), request.as_str());
+        tracing::info!(target: "audit", principal, %method, path, status, request, "asked");
+    }
+}

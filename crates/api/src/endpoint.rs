@@ -1,0 +1,179 @@
+//! # Endpoints: one line per method and path
+//!
+//! A line says who may call, what is read and what is answered, and names the handler. Routes, the
+//! check of roles and the OpenAPI document are all made from these lines, so that none of them can
+//! forget one.
+
+use axum::Router;
+use axum::handler::Handler;
+use axum::http::Method;
+use axum::middleware::from_fn_with_state;
+use axum::routing::{self, MethodRouter};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+
+use crate::app::App;
+use crate::guard::{Guard, guard};
+use crate::roles::Access;
+
+pub(crate) type MakeSchema = fn(&mut SchemaGenerator) -> Schema;
+
+/// What a body holds, either way.
+#[derive(Clone, Copy)]
+pub(crate) enum Content {
+    Json(MakeSchema),
+    Text,
+    Html,
+}
+
+pub(crate) struct Parameter {
+    pub(crate) name: &'static str,
+    pub(crate) value: Value,
+}
+
+/// What a parameter of the query is read as.
+#[derive(Clone, Copy)]
+pub(crate) enum Value {
+    Text,
+    /// May be said several times.
+    Texts,
+    Flag(bool),
+    Number(i64),
+    /// A number that may be left out.
+    Count,
+    Choice(&'static [&'static str]),
+}
+
+pub(crate) struct Endpoint {
+    pub(crate) method: Method,
+    pub(crate) path: &'static str,
+    pub(crate) access: Access,
+    pub(crate) about: &'static str,
+    pub(crate) query: Vec<Parameter>,
+    pub(crate) headers: Vec<&'static str>,
+    pub(crate) takes: Option<Content>,
+    /// The body may be left out.
+    pub(crate) optional: bool,
+    /// Of a success; none: empty.
+    pub(crate) gives: Option<Content>,
+    /// May answer 204, or always does.
+    pub(crate) empty: Empty,
+    /// Changes something. A GET that does is audited, and never done for a HEAD.
+    pub(crate) mutates: bool,
+    /// Other statuses than the usual refusals.
+    pub(crate) also: Vec<u16>,
+    serve: MethodRouter<App>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Empty {
+    Never,
+    Sometimes,
+    Always,
+}
+
+macro_rules! methods {
+    ($($name:ident $method:ident)+) => {
+        $(pub(crate) fn $name<H, T>(path: &'static str, access: Access, handler: H) -> Endpoint
+        where
+            H: Handler<T, App>,
+            T: 'static,
+        {
+            Endpoint::new(Method::$method, path, access, routing::$name(handler))
+        })+
+    };
+}
+
+methods! { get GET post POST put PUT delete DELETE }
+
+fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<T>()
+}
+
+impl Endpoint {
+    fn new(method: Method, path: &'static str, access: Access, serve: MethodRouter<App>) -> Self {
+        let mutates = method != Method::GET;
+        Self {
+            mutates,
+            method,
+            path,
+            access,
+            about: "",
+            query: Vec::new(),
+            headers: Vec::new(),
+            takes: None,
+            optional: false,
+            gives: None,
+            empty: Empty::Never,
+            also: Vec::new(),
+            serve,
+        }
+    }
+
+    pub(crate) fn about(self, about: &'static str) -> Self {
+        Self { about, ..self }
+    }
+
+    pub(crate) fn query(mut self, name: &'static str, value: Value) -> Self {
+        self.query.push(Parameter { name, value });
+        self
+    }
+
+    pub(crate) fn header(mut self, name: &'static str) -> Self {
+        self.headers.push(name);
+        self
+    }
+
+    pub(crate) fn takes<T: JsonSchema>(self) -> Self {
+        Self { takes: Some(Content::Json(of::<T>)), ..self }
+    }
+
+    /// Data; without a body it is `{}`.
+    pub(crate) fn takes_data(self) -> Self {
+        self.takes::<semel_model::Payload>().may_be_blank()
+    }
+
+    pub(crate) fn may_be_blank(self) -> Self {
+        Self { optional: true, ..self }
+    }
+
+    pub(crate) fn takes_text(self) -> Self {
+        Self { takes: Some(Content::Text), ..self }
+    }
+
+    pub(crate) fn gives<T: JsonSchema>(self) -> Self {
+        Self { gives: Some(Content::Json(of::<T>)), ..self }
+    }
+
+    pub(crate) fn gives_text(self) -> Self {
+        Self { gives: Some(Content::Text), ..self }
+    }
+
+    pub(crate) fn gives_page(self) -> Self {
+        Self { gives: Some(Content::Html), ..self }
+    }
+
+    /// 204.
+    pub(crate) fn gives_nothing(self) -> Self {
+        Self { empty: Empty::Always, ..self }
+    }
+
+    pub(crate) fn or_nothing(self) -> Self {
+        Self { empty: Empty::Sometimes, ..self }
+    }
+
+    pub(crate) fn mutates(self) -> Self {
+        Self { mutates: true, ..self }
+    }
+
+    pub(crate) fn also(mut self, status: u16) -> Self {
+        self.also.push(status);
+        self
+    }
+
+    /// Adds the route, with its guard in front of the handler.
+    pub(crate) fn open(self, routes: Router<App>, app: &App) -> Router<App> {
+        let Self { access, mutates, .. } = self;
+        let watch = Guard { app: app.clone(), access, mutates };
+        routes.route(self.path, self.serve.layer(from_fn_with_state(watch, guard)))
+    }
+}

@@ -1,0 +1,240 @@
+//! # Synchronous execution: semantics section 10.1
+//!
+//! Starts a run, or finds it under its key, and answers when there is something to tell. The run is
+//! never affected by a caller who goes away.
+
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use semel_engine::{Event, Execution, Slot};
+use semel_model::{
+    ExecutionId, Payload, SignalResponse, StartWorkflowRequest, TaskResult, WorkflowStateUpdate,
+};
+use serde_json::{Map, Value, json};
+
+use crate::answer::{Answered, json as answer_json};
+use crate::app::App;
+use crate::caller::Caller;
+use crate::endpoint::Value::{Choice, Count, Number, Text};
+use crate::endpoint::{Endpoint, get, post};
+use crate::error::ApiError;
+use crate::named;
+use crate::operations::{Operation, operate};
+use crate::params::{Params, Path};
+use crate::request::{Body, readable};
+use crate::roles::OPERATE;
+use crate::seen::{STRATEGIES, Strategy};
+use crate::starts::{begun, from_parts};
+use crate::workflow::execution_id;
+
+/// How long a caller waits who does not say, or says 0.
+const WAIT_SECONDS: i64 = 10;
+
+const CONSISTENCIES: &[&str] = &["DURABLE", "SYNCHRONOUS", "REGION_DURABLE"];
+
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    let waits = |line: Endpoint| {
+        line.query("requestId", Text)
+            .query("waitUntilTaskRef", Text)
+            .query("waitForSeconds", Number(WAIT_SECONDS))
+    };
+    let keyed = |line: Endpoint| line.header("X-Idempotency-key").header("X-on-conflict").also(409);
+    let by_name = |line: Endpoint| {
+        waits(keyed(line)).query("version", Count).query("correlationId", Text).gives::<Payload>()
+    };
+    vec![
+        waits(keyed(post("/api/workflow/execute/{name}/{version}", OPERATE, execute)))
+            .about("Starts a run and waits until it is over, blocked, or past a task")
+            .query("consistency", Choice(CONSISTENCIES))
+            .query("returnStrategy", Choice(STRATEGIES))
+            .takes::<StartWorkflowRequest>()
+            .gives::<SignalResponse>(),
+        by_name(post("/api/workflow/execute/{name}", OPERATE, execute_with_input))
+            .about("Starts a run, waits, and tells its output; the body is its input")
+            .takes_data(),
+        by_name(get("/api/workflow/execute/{name}", OPERATE, execute_with_query))
+            .about("Starts a run, waits, and tells its output; the query is its input")
+            .mutates(),
+        waits(post("/api/workflow/{id}/state", OPERATE, update_state))
+            .about("Changes variables and a task of a run, and waits")
+            .takes::<WorkflowStateUpdate>()
+            .gives::<SignalResponse>()
+            .also(409),
+    ]
+}
+
+/// What a caller wants to wait for. Said in the query, or in headers of the same names.
+struct Patience {
+    request: String,
+    references: Vec<String>,
+    wait: Duration,
+}
+
+impl Patience {
+    fn of(app: &App, params: &Params, headers: &HeaderMap) -> Result<Self, ApiError> {
+        let said = |name: &str| {
+            let header = headers.get(name).and_then(|value| value.to_str().ok());
+            params.text(name).or(header.filter(|value| !value.is_empty())).map(str::to_owned)
+        };
+        let seconds = said("waitForSeconds").map(|text| text.trim().parse::<i64>()).transpose();
+        let seconds = seconds
+            .map_err(|_| ApiError::Malformed("waitForSeconds must be a whole number".to_owned()))?;
+        let seconds = seconds.filter(|seconds| *seconds > 0).unwrap_or(WAIT_SECONDS);
+        let references = said("waitUntilTaskRef").unwrap_or_default();
+        let references = references.split(',').map(str::trim).filter(|name| !name.is_empty());
+        Ok(Self {
+            request: said("requestId").unwrap_or_else(|| ExecutionId::draw().to_string()),
+            references: references.map(str::to_owned).collect(),
+            wait: app.limits.execute_wait(Duration::from_secs(seconds.unsigned_abs())),
+        })
+    }
+}
+
+/// `POST /api/workflow/execute/{name}/{version}`: version 0 is the latest.
+async fn execute(
+    State(app): State<App>,
+    Path((name, version)): Path<(String, String)>,
+    caller: Caller,
+    headers: HeaderMap,
+    params: Params,
+    body: Body,
+) -> Answered {
+    let version: i32 = version.parse().map_err(|_| {
+        ApiError::Malformed(format!("version {version} is no int; 0 means the latest"))
+    })?;
+    let strategy = Strategy::of(&params)?;
+    check_consistency(&params)?;
+    let patience = Patience::of(&app, &params, &headers)?;
+    readable("the request", &body.payload()?)?;
+    let mut request = match body.is_blank() {
+        true => StartWorkflowRequest::default(),
+        false => body.object()?,
+    };
+    request.name = name;
+    request.version = Some(version).filter(|version| *version != 0);
+    if request.workflow_def.is_some() {
+        request.input = marked_dynamic(&request.input);
+    }
+    let begun = begun(&app, &caller, &headers, request).await?;
+    let seen = app.runtime.wait_for(begun.id, patience.references, patience.wait).await?;
+    Ok(begun.marks(strategy.answer(&seen, Some(&patience.request))))
+}
+
+fn check_consistency(params: &Params) -> Result<(), ApiError> {
+    match params.text("consistency") {
+        Some(other) if !CONSISTENCIES.contains(&other) => Err(ApiError::Malformed(format!(
+            "consistency must be one of {}, not {other}",
+            CONSISTENCIES.join(", ")
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// A run by a definition of its own says so in its input, as in Conductor.
+fn marked_dynamic(input: &Payload) -> Payload {
+    let mut input = match input.value() {
+        Value::Object(input) => input,
+        _ => Map::new(),
+    };
+    let metadata = input.entry("_systemMetadata").or_insert_with(|| json!({}));
+    if let Some(metadata) = metadata.as_object_mut() {
+        metadata.insert("dynamic".to_owned(), json!(true));
+    }
+    Payload::from_value(&Value::Object(input))
+}
+
+async fn output_of(
+    app: &App,
+    caller: &Caller,
+    headers: &HeaderMap,
+    params: &Params,
+    request: StartWorkflowRequest,
+) -> Answered {
+    let patience = Patience::of(app, params, headers)?;
+    let begun = begun(app, caller, headers, request).await?;
+    let seen = app.runtime.wait_for(begun.id, patience.references, patience.wait).await?;
+    Ok(begun.marks(answer_json(seen.run.execution.output())))
+}
+
+/// `POST /api/workflow/execute/{name}`.
+async fn execute_with_input(
+    State(app): State<App>,
+    Path(name): Path<String>,
+    caller: Caller,
+    headers: HeaderMap,
+    params: Params,
+    body: Body,
+) -> Answered {
+    let request = from_parts(name, params.number("version")?, &params, &body)?;
+    output_of(&app, &caller, &headers, &params, request).await
+}
+
+/// `GET /api/workflow/execute/{name}`: every parameter that is none of ours is input.
+async fn execute_with_query(
+    State(app): State<App>,
+    Path(name): Path<String>,
+    caller: Caller,
+    headers: HeaderMap,
+    params: Params,
+) -> Answered {
+    const OURS: [&str; 6] =
+        ["version", "correlationId", "priority", "requestId", "waitUntilTaskRef", "waitForSeconds"];
+    let input = params.pairs().filter(|(name, _)| !OURS.contains(name));
+    let input: Map<_, _> = input.map(|(name, value)| (name.to_owned(), json!(value))).collect();
+    let request = StartWorkflowRequest {
+        name,
+        version: params.number("version")?,
+        correlation_id: params.text("correlationId").map(str::to_owned),
+        priority: params.number("priority")?.unwrap_or(0),
+        input: Payload::from_value(&Value::Object(input)),
+        ..StartWorkflowRequest::default()
+    };
+    output_of(&app, &caller, &headers, &params, request).await
+}
+
+/// `POST /api/workflow/{id}/state`: variables first, then the task, then waits.
+async fn update_state(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    caller: Caller,
+    headers: HeaderMap,
+    params: Params,
+    body: Body,
+) -> Answered {
+    readable("the request", &body.payload()?)?;
+    let update: WorkflowStateUpdate = body.object()?;
+    let patience = Patience::of(&app, &params, &headers)?;
+    let execution = execution_id(&id)?;
+    let task = task_update(update.task_reference_name, update.task_result)?;
+    if let Some(variables) = update.variables {
+        let event = Event::VariablesUpdated { variables: Slot(0) };
+        let operation = Operation { event, payloads: vec![variables], definition: None };
+        operate(&app, &id, &caller, operation).await?;
+    }
+    if let Some((reference, result)) = task {
+        let said = named::Said::of(execution, result)?;
+        let about = reference.clone();
+        let found = move |execution: &Execution| execution.latest(&about).cloned();
+        let event = |progress| Event::Named { reference, force: false, progress };
+        named::say(&app, &caller, said, found, event).await?;
+    }
+    let seen = app.runtime.wait_for(execution, patience.references, patience.wait).await?;
+    Ok(Strategy::TargetWorkflow.answer(&seen, Some(&patience.request)))
+}
+
+fn task_update(
+    reference: Option<String>,
+    result: Option<TaskResult>,
+) -> Result<Option<(String, TaskResult)>, ApiError> {
+    match (reference.filter(|name| !name.is_empty()), result) {
+        (Some(reference), Some(result)) => Ok(Some((reference, result))),
+        (None, None) => Ok(None),
+        (Some(_), None) => Err(ApiError::Malformed(
+            "taskResult is missing: say what became of the task".to_owned(),
+        )),
+        (None, Some(_)) => Err(ApiError::Malformed(
+            "taskReferenceName is missing: say which task taskResult is about".to_owned(),
+        )),
+    }
+}

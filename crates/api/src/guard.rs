@@ -1,0 +1,76 @@
+//! # The guard in front of every endpoint
+//!
+//! Made from the endpoint's own line, so no route is without one. It answers before anything of the
+//! request's body is read. What matches no endpoint has a guard too: a stranger learns nothing there.
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, Method};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use semel_runtime::Holder;
+
+use crate::app::App;
+use crate::audit::Line;
+use crate::caller::Principal;
+use crate::error::ApiError;
+use crate::roles::{self, Access};
+
+#[derive(Clone)]
+pub(crate) struct Guard {
+    pub(crate) app: App,
+    pub(crate) access: Access,
+    pub(crate) mutates: bool,
+}
+
+/// While authentication is off, everybody is let in as nobody in particular.
+pub(crate) async fn guard(
+    State(Guard { app, access, mutates }): State<Guard>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    // A HEAD would be served as its GET.
+    let is_misled = mutates && request.method() == Method::HEAD;
+    let Some(auth) = &app.auth else {
+        let refused = is_misled.then(|| ApiError::MethodNotAllowed.into_response());
+        return match refused {
+            Some(refused) => refused,
+            None => next.run(request).await,
+        };
+    };
+    let mut line = Line::of(&request, mutates);
+    if matches!(access, Access::Anyone) {
+        return line.ended(next.run(request).await);
+    }
+    let holder = match auth.holder(request.headers(), &app.runtime).await {
+        Ok(holder) => holder,
+        Err(error) => return line.ended(error.into_response()),
+    };
+    let principal = Principal(holder.principal());
+    line.is_by(&principal);
+    if !access.lets_in(&holder.application.roles) {
+        return line.ended(forbidden(access, &holder).into_response());
+    }
+    if is_misled {
+        return line.ended(ApiError::MethodNotAllowed.into_response());
+    }
+    request.extensions_mut().insert(principal);
+    request.extensions_mut().insert(holder);
+    line.ended(next.run(request).await)
+}
+
+fn forbidden(access: Access, holder: &Holder) -> ApiError {
+    let application = &holder.application;
+    let has: Vec<&str> = application.roles.iter().map(|role| roles::name(*role)).collect();
+    let has = if has.is_empty() { "none".to_owned() } else { has.join(", ") };
+    ApiError::Forbidden(format!(
+        "this needs the role {}; application {} has {has}",
+        access.needed(),
+        application.name
+    ))
+}
+
+/// In front of what is no endpoint; none: go on and say so.
+pub(crate) async fn refusal(app: &App, headers: &HeaderMap) -> Option<ApiError> {
+    let auth = app.auth.as_ref()?;
+    auth.holder(headers, &app.runtime).await.err()
+}

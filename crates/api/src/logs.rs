@@ -1,0 +1,82 @@
+//! # Logs: lines workers write about their tasks, contract section 2.3
+
+use axum::extract::State;
+use semel_engine::Mask;
+use semel_model::{TaskExecLog, TaskResult, Timestamp};
+use semel_runtime::{Class, Work};
+use semel_store::{LogLine, Place};
+
+use crate::answer::{Answered, empty, json, nothing};
+use crate::app::App;
+use crate::endpoint::{Endpoint, get, post};
+use crate::error::ApiError;
+use crate::params::Path;
+use crate::request::Body;
+use crate::roles::{FOLLOW, WORK};
+use crate::task::place;
+
+/// More lines of one report are dropped.
+const LINES_PER_REPORT_MAX: usize = 10;
+
+/// Longer lines are cut.
+const LINE_CHARS_MAX: usize = 16_384;
+
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    vec![
+        post("/api/tasks/{id}/log", WORK, write).about("Writes a line about a task").takes_text(),
+        get("/api/tasks/{id}/log", FOLLOW, read)
+            .about("What was written about a task, oldest line first")
+            .gives::<Vec<TaskExecLog>>()
+            .or_nothing(),
+    ]
+}
+
+/// What a report says besides its result. A line without a time is of now.
+pub(crate) fn lines(
+    place: Place,
+    result: &TaskResult,
+    mask: &Mask,
+    now: Timestamp,
+) -> Vec<LogLine> {
+    let said = result.logs().iter().take(LINES_PER_REPORT_MAX);
+    said.map(|said| {
+        let created_at = if said.created_time.is_set() { said.created_time } else { now };
+        line(place, said.log.as_deref().unwrap_or_default(), mask, created_at)
+    })
+    .collect()
+}
+
+fn line(place: Place, text: &str, mask: &Mask, created_at: Timestamp) -> LogLine {
+    let text = mask.text(text).unwrap_or_else(|| text.to_owned());
+    let line = text.chars().take(LINE_CHARS_MAX).map(|c| if c == '\0' { '\u{fffd}' } else { c });
+    LogLine { place, created_at, line: line.collect() }
+}
+
+/// `POST /api/tasks/{id}/log`: a line about a task nobody knows is taken and not kept.
+async fn write(State(app): State<App>, Path(id): Path<String>, body: Body) -> Answered {
+    let text = body.text()?;
+    let Some(place) = place(&app, &id).await? else { return Ok(empty()) };
+    let about = move |execution: &semel_engine::Execution| execution.task(place.task).cloned();
+    let mask = app.runtime.mask(place.execution, about).await?;
+    let line = line(place, &text, &mask, app.runtime.now());
+    app.runtime.submit(Work::Log(line), Class::Report).await?;
+    Ok(empty())
+}
+
+/// `GET /api/tasks/{id}/log`: 204 when there is none.
+async fn read(
+    State(app): State<App>,
+    Path(id): Path<String>,
+) -> Result<axum::response::Response, ApiError> {
+    let Some(place) = place(&app, &id).await? else { return Ok(nothing()) };
+    let lines = app.runtime.blocking(move |world| world.logs(place)).await?;
+    if lines.is_empty() {
+        return Ok(nothing());
+    }
+    let shown = |line: LogLine| TaskExecLog {
+        log: Some(line.line),
+        task_id: Some(line.place.task.to_string()),
+        created_time: line.created_at,
+    };
+    Ok(json(&lines.into_iter().map(shown).collect::<Vec<_>>()))
+}

@@ -1,0 +1,97 @@
+//! # `POST /workflow/test`: a run played through with given answers
+
+use std::collections::{BTreeMap, VecDeque};
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use schemars::JsonSchema;
+use semel_model::{Payload, StartWorkflowRequest, TaskResultStatus, Workflow, lenient};
+use semel_runtime::{Mock, Script};
+use serde::Deserialize;
+
+use crate::answer::{Answered, json};
+use crate::app::App;
+use crate::caller::Caller;
+use crate::endpoint::{Endpoint, post};
+use crate::error::ApiError;
+use crate::request::Body;
+use crate::roles::OPERATE;
+use crate::starts::start_work;
+use crate::view;
+
+/// Requests for children inside each other.
+const NESTING_MAX: usize = 50;
+
+/// A task takes ten years at most.
+const TAKES_MS_MAX: i64 = 10 * 365 * 24 * 3_600 * 1_000;
+
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    vec![
+        post("/api/workflow/test", OPERATE, rehearse)
+            .about("Plays a run through with given answers; nothing of it is kept")
+            .takes::<WorkflowTestRequest>()
+            .gives::<Workflow>(),
+    ]
+}
+
+/// A start request with answers. What it has in common with any start is read as such.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "camelCase")]
+struct WorkflowTestRequest {
+    task_ref_to_mock_output: BTreeMap<String, Vec<TaskMock>>,
+    sub_workflow_test_request: BTreeMap<String, WorkflowTestRequest>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct TaskMock {
+    #[serde(default = "completed")]
+    status: TaskResultStatus,
+    #[serde(default, deserialize_with = "lenient::object")]
+    output: Payload,
+    #[serde(default, deserialize_with = "lenient::int")]
+    execution_time: i64,
+    #[serde(default, deserialize_with = "lenient::int")]
+    queue_wait_time: i64,
+}
+
+fn completed() -> TaskResultStatus {
+    TaskResultStatus::Completed
+}
+
+fn script(request: WorkflowTestRequest, nesting: usize) -> Result<Script, ApiError> {
+    if nesting > NESTING_MAX {
+        let message = format!("subWorkflowTestRequest nests deeper than {NESTING_MAX} levels");
+        return Err(ApiError::Malformed(message));
+    }
+    let mock = |mock: TaskMock| {
+        let takes_ms = mock.execution_time.max(0).saturating_add(mock.queue_wait_time.max(0));
+        Mock { status: mock.status, output: mock.output, takes_ms: takes_ms.min(TAKES_MS_MAX) }
+    };
+    let mocks = request.task_ref_to_mock_output.into_iter();
+    let mocks = mocks.map(|(reference, mocks)| {
+        (reference, mocks.into_iter().map(mock).collect::<VecDeque<_>>())
+    });
+    let children = request.sub_workflow_test_request.into_iter();
+    let children = children.map(|(reference, child)| Ok((reference, script(child, nesting + 1)?)));
+    Ok(Script { mocks: mocks.collect(), children: children.collect::<Result<_, ApiError>>()? })
+}
+
+/// `POST /api/workflow/test`.
+async fn rehearse(
+    State(app): State<App>,
+    caller: Caller,
+    headers: HeaderMap,
+    body: Body,
+) -> Answered {
+    let request: StartWorkflowRequest = body.object()?;
+    let script = script(body.object()?, 0)?;
+    let key = crate::idempotency::start_key(
+        &headers,
+        request.idempotency_key.as_deref(),
+        request.idempotency_strategy,
+    )?;
+    let start = start_work(&app, &caller, request, key)?;
+    let run = app.runtime.rehearse(start, script).await?;
+    Ok(json(&view::workflow(&run, true)))
+}

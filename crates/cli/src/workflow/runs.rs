@@ -1,0 +1,221 @@
+//! # Runs: started, found, looked at
+
+use semel_client::{Client, Synchronous};
+use semel_model::{StartWorkflowRequest, Workflow};
+use serde_json::Value;
+
+use super::{Search, Start};
+use crate::given;
+use crate::show::{Show, cut, line, say};
+use crate::times::{moment, now, span};
+
+const REASON_CHARS_MAX: usize = 80;
+
+pub(super) fn start(client: &Client, show: Show, asked: Start) -> anyhow::Result<()> {
+    let request = StartWorkflowRequest {
+        input: given::object("--input", asked.input.as_deref())?,
+        name: asked.name,
+        version: asked.version,
+        correlation_id: asked.correlation_id,
+        priority: asked.priority,
+        idempotency_key: asked.key,
+        idempotency_strategy: asked.strategy,
+        ..StartWorkflowRequest::default()
+    };
+    if asked.sync {
+        let waiting = Synchronous {
+            request_id: Client::request_id(),
+            wait_seconds: asked.wait,
+            until: asked.until,
+        };
+        return execute(client, show, &request, &waiting);
+    }
+    let answer = client.start(&request)?;
+    if answer.header("x-idempotency-outcome") == Some("RETURNED_EXISTING") {
+        say("this key has a run already; nothing was started");
+    }
+    if show.json { show.raw(answer.text()) } else { line(answer.text()) }
+}
+
+fn execute(
+    client: &Client,
+    show: Show,
+    request: &StartWorkflowRequest,
+    waiting: &Synchronous,
+) -> anyhow::Result<()> {
+    let answer = client.execute(request, waiting)?;
+    if show.json {
+        return show.raw(answer.text());
+    }
+    let run = answer.read()?;
+    let text = |name: &str| run[name].as_str().unwrap_or_default().to_owned();
+    say(&format!("{} {}", text("workflowId"), text("status")));
+    if run["signalTimeout"] == true {
+        say(&format!("it goes on; see it with: semel workflow show {}", text("workflowId")));
+    }
+    show.pretty(&run.get("output").unwrap_or(&Value::Null).to_string())
+}
+
+pub(super) fn search(client: &Client, show: Show, asked: Search) -> anyhow::Result<()> {
+    let (start, size) = (asked.start, asked.size);
+    let search = semel_client::Search {
+        query: query(&asked),
+        text: asked.text,
+        sort: Some(asked.sort),
+        start,
+        size,
+    };
+    let answer = client.search(&search)?;
+    if show.json {
+        return show.raw(answer.text());
+    }
+    let page = answer.read()?;
+    let rows: Vec<Vec<String>> = page.results.iter().map(row).collect();
+    show.table(&["ID", "NAME", "VERSION", "STATUS", "STARTED", "ENDED", "CORRELATION"], &rows)?;
+    let shown = u64::try_from(rows.len()).unwrap_or(u64::MAX);
+    if page.total_hits > shown {
+        let next = u64::from(start) + shown;
+        say(&format!("{shown} of {}; go on with --start {next}", page.total_hits));
+    }
+    Ok(())
+}
+
+fn row(found: &Value) -> Vec<String> {
+    let names = [
+        "workflowId",
+        "workflowType",
+        "version",
+        "status",
+        "startTime",
+        "endTime",
+        "correlationId",
+    ];
+    let shown = |name: &str| match &found[name] {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    names.into_iter().map(shown).collect()
+}
+
+/// What was asked for by flags, and by words, together.
+fn query(asked: &Search) -> Option<String> {
+    let list = |items: Vec<String>| items.join(",");
+    let statuses = asked.status.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let mut clauses = Vec::new();
+    if !asked.name.is_empty() {
+        clauses.push(format!("workflowType IN ({})", list(asked.name.clone())));
+    }
+    if !statuses.is_empty() {
+        clauses.push(format!("status IN ({})", list(statuses)));
+    }
+    clauses.extend(asked.query.clone().filter(|query| !query.trim().is_empty()));
+    (!clauses.is_empty()).then(|| clauses.join(" AND "))
+}
+
+pub(super) fn status(client: &Client, show: Show, id: &str) -> anyhow::Result<()> {
+    let answer = client.workflow_status(id)?;
+    if show.json {
+        return show.raw(answer.text());
+    }
+    line(&show.coloured(answer.read()?.status.as_str()))
+}
+
+pub(super) fn show(client: &Client, show: Show, id: &str) -> anyhow::Result<()> {
+    let answer = client.workflow(id)?;
+    if show.json {
+        return show.raw(answer.text());
+    }
+    let found = answer.read()?;
+    say(&head(&found));
+    if let Some(reason) = answer.header("x-workflow-parked") {
+        say(&format!("  parked       {reason}; see: semel explain {id}"));
+    }
+    show.table(
+        &[
+            "REFERENCE",
+            "TYPE",
+            "STATUS",
+            "ATTEMPT",
+            "SCHEDULED",
+            "TOOK",
+            "WORKER",
+            "TASK",
+            "REASON",
+        ],
+        &found.tasks.iter().map(task_row).collect::<Vec<_>>(),
+    )
+}
+
+/// About the run itself, for people; programs take `--json`.
+fn head(found: &Workflow) -> String {
+    let mut lines = vec![format!(
+        "{} {} version {} {}",
+        found.workflow_id, found.workflow_name, found.workflow_version, found.status
+    )];
+    let mut note = |name: &str, value: &str| {
+        if !value.is_empty() {
+            lines.push(format!("  {name:<12} {value}"));
+        }
+    };
+    note("started", &moment(found.start_time));
+    note("ended", &moment(found.end_time));
+    note("correlation", found.correlation_id.as_deref().unwrap_or_default());
+    note("key", found.idempotency_key.as_deref().unwrap_or_default());
+    note("parent", &found.parent_workflow_id.map(|id| id.to_string()).unwrap_or_default());
+    note("reason", found.reason_for_incompletion.as_deref().unwrap_or_default());
+    note("input", found.input.text());
+    note("output", if found.status.is_terminal() { found.output.text() } else { "" });
+    lines.join("\n")
+}
+
+fn task_row(task: &semel_model::Task) -> Vec<String> {
+    let until = if task.end_time.is_set() { task.end_time } else { now() };
+    let took = if task.start_time.is_set() {
+        span(until.since_ms(task.start_time))
+    } else {
+        String::new()
+    };
+    vec![
+        task.reference_task_name.clone(),
+        task.task_type.clone(),
+        task.status.to_string(),
+        (task.retry_count + 1).to_string(),
+        moment(task.scheduled_time),
+        took,
+        task.worker_id.clone().unwrap_or_default(),
+        task.task_id.to_string(),
+        cut(task.reason_for_incompletion.as_deref().unwrap_or_default(), REASON_CHARS_MAX),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::super::{Verb, Workflow};
+    use super::*;
+
+    fn asked(arguments: &[&str]) -> Search {
+        let all = ["workflow", "search"].iter().chain(arguments);
+        match Workflow::try_parse_from(all).unwrap().verb {
+            Verb::Search(search) => search,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn flags_and_words_of_a_search_are_one_query() {
+        assert_eq!(query(&asked(&[])), None);
+        let all = ["--name", "a", "--name", "b", "--status", "FAILED", "-q", "correlationId=c"];
+        let expected = "workflowType IN (a,b) AND status IN (FAILED) AND correlationId=c";
+        assert_eq!(query(&asked(&all)).as_deref(), Some(expected));
+    }
+
+    #[test]
+    fn a_status_nobody_has_is_refused_with_the_known_ones() {
+        let error = Workflow::try_parse_from(["workflow", "search", "--status", "DONE"]);
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("expected one of RUNNING, COMPLETED"), "{error}");
+    }
+}

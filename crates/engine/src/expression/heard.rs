@@ -1,0 +1,89 @@
+//! # Heard: a message as the root of the expressions of an event handler
+//!
+//! `${order.id}` and `${$.order.id}` are the same place in it. Nothing else is in scope: neither a
+//! run nor the environment.
+
+use std::sync::Arc;
+
+use semel_model::{Payload, TaskId};
+use serde_json::{Map, Value};
+
+use super::condition::Condition;
+use super::json::{Json, Object};
+use super::path::Path;
+use super::resolve::{Reading, Resolve};
+
+pub(crate) struct Heard {
+    document: Arc<Json>,
+    reading: Reading,
+}
+
+impl Heard {
+    pub(crate) fn new(message: &Payload) -> Self {
+        Self { document: Arc::new(Json::read(message)), reading: Reading::default() }
+    }
+
+    /// With texts that hold an object or a list read as what they hold.
+    pub(crate) fn expanded(&self) -> Self {
+        Self { document: Arc::new(expanded(&self.document)), reading: Reading::default() }
+    }
+
+    pub(crate) fn holds(&self, condition: &Condition) -> Result<bool, String> {
+        condition.holds(&self.document)
+    }
+
+    /// The object with its expressions put in place, and over it what else it shall hold.
+    pub(crate) fn object(
+        &mut self,
+        template: &Map<String, Value>,
+        over: &[(&str, &str)],
+    ) -> Payload {
+        let resolved =
+            template.iter().map(|(key, value)| (key.clone(), self.resolve(value, None, 1)));
+        let mut entries: Vec<(String, Json)> = resolved.collect();
+        let over =
+            over.iter().map(|(key, text)| ((*key).to_owned(), Json::String((*text).to_owned())));
+        entries.extend(over);
+        Json::Object(entries.into_iter().collect::<Object>()).to_payload()
+    }
+
+    /// None if it comes to nothing.
+    pub(crate) fn text(&mut self, template: &str) -> Option<String> {
+        let found = self.resolve_text(template, None, 0);
+        let text = (!found.is_null()).then(|| found.into_plain());
+        text.filter(|text| !text.trim().is_empty())
+    }
+
+    /// A field at the top of the message.
+    pub(crate) fn field(&self, name: &str) -> Option<Value> {
+        Some(self.document.as_object()?.get(name)?.to_payload().value())
+    }
+}
+
+impl Resolve for Heard {
+    fn reading(&mut self) -> &mut Reading {
+        &mut self.reading
+    }
+
+    fn named(&mut self, _: &str, _: Option<TaskId>) -> Option<Json> {
+        None
+    }
+
+    fn root(&mut self, _: &Path) -> (Option<Arc<Json>>, usize) {
+        (Some(Arc::clone(&self.document)), 0)
+    }
+}
+
+fn expanded(value: &Json) -> Json {
+    match value {
+        Json::String(text) if text.trim_start().starts_with(['{', '[']) => {
+            Json::read_text(text.clone()).unwrap_or_else(|| value.clone())
+        }
+        Json::Array(items) => Json::Array(items.iter().map(expanded).collect()),
+        Json::Object(object) => {
+            let entries = object.iter().map(|(key, value)| (key.to_owned(), expanded(value)));
+            Json::Object(entries.collect::<Object>())
+        }
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => value.clone(),
+    }
+}

@@ -1,0 +1,155 @@
+//! # Resolving: templates with their expressions put in place
+//!
+//! The same for every scope: a run and its tasks, or the message an event handler hears. What a path
+//! begins in is the scope's to say.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use semel_model::{Payload, TaskId};
+use serde_json::Value;
+
+use super::PATH_NODES_MAX;
+use super::json::Json;
+use super::path::{Path, Query};
+use super::scope::Source;
+use super::secrets::{self, SECRETS};
+use super::select::{self, Answer, Budget, Root};
+use super::template::{self, Part};
+
+/// Expressions inside expressions; one nested deeper is null, before the stack ends.
+const NESTING_MAX: usize = 32;
+
+/// How deep a resolved payload may nest: it must stay readable (JSON is read to 128 levels). A value
+/// that would reach deeper is null.
+const DEPTH_MAX: usize = 120;
+
+/// What all paths of a turn may visit and copy together, a second's work at most. When it is spent
+/// every further expression is null.
+const TURN_NODES_MAX: usize = 12_000_000;
+
+/// What the expressions of a turn have read, and what they may still read.
+#[derive(Debug)]
+pub(crate) struct Reading {
+    pub(super) documents: BTreeMap<Source, (Payload, Arc<Json>)>,
+    nodes_left: usize,
+}
+
+impl Default for Reading {
+    fn default() -> Self {
+        Self { documents: BTreeMap::new(), nodes_left: TURN_NODES_MAX }
+    }
+}
+
+/// Where expressions look.
+pub(super) trait Resolve {
+    fn reading(&mut self) -> &mut Reading;
+
+    /// The whole path as a name of its own, not a path.
+    fn named(&mut self, name: &str, task: Option<TaskId>) -> Option<Json>;
+
+    /// The document a path starts in, and how many of its steps led there.
+    fn root(&mut self, path: &Path) -> (Option<Arc<Json>>, usize);
+
+    /// `depth` is that of the place the value goes to.
+    fn resolve(&mut self, template: &Value, task: Option<TaskId>, depth: usize) -> Json {
+        match template {
+            Value::String(text) => {
+                let found = self.resolve_text(text, task, 0);
+                if depth + found.size().levels > DEPTH_MAX { Json::Null } else { found }
+            }
+            Value::Array(items) => {
+                let resolved = items.iter().map(|item| self.resolve(item, task, depth + 1));
+                Json::Array(resolved.collect())
+            }
+            Value::Object(map) => {
+                let resolved = |(key, value): (&String, &Value)| {
+                    (key.clone(), self.resolve(value, task, depth + 1))
+                };
+                Json::Object(map.iter().map(resolved).collect())
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => Json::from(template),
+        }
+    }
+
+    fn resolve_text(&mut self, text: &str, task: Option<TaskId>, nesting: usize) -> Json {
+        let parts = template::split(text);
+        if let [Part::Expression(path)] = parts.as_slice() {
+            return self.evaluate(path, task, nesting);
+        }
+        let mut out = String::with_capacity(text.len());
+        for part in parts {
+            match part {
+                // Inside a path text is text; in what is stored it must not pass for a secret.
+                Part::Text(text) if nesting > 0 => out.push_str(text),
+                Part::Text(text) => out.push_str(&secrets::escaped(text)),
+                Part::Expression(path) => {
+                    out.push_str(&self.evaluate(path, task, nesting).into_plain());
+                }
+            }
+        }
+        Json::String(out)
+    }
+
+    fn evaluate(&mut self, written: &str, task: Option<TaskId>, nesting: usize) -> Json {
+        if nesting >= NESTING_MAX {
+            return Json::Null;
+        }
+        let path = if written.contains("${") {
+            Cow::Owned(self.resolve_text(written, task, nesting + 1).into_plain())
+        } else {
+            Cow::Borrowed(written)
+        };
+        let path = path.trim();
+        if path.is_empty() {
+            return Json::String(String::new());
+        }
+        // Only the definition says that something is a secret, never the data brought into a path.
+        if written.trim_start().starts_with(SECRETS) {
+            let is_plain = !path.contains(['$', '{', '}']);
+            return if is_plain { Json::String(format!("${{{path}}}")) } else { Json::Null };
+        }
+        if let Some(value) = self.named(path, task) {
+            return value;
+        }
+        Query::parse(path).map_or(Json::Null, |query| self.select(&query))
+    }
+
+    fn select(&mut self, query: &Query) -> Json {
+        let paths = query.documents.iter().chain([&query.path]);
+        let roots: Vec<(Option<Arc<Json>>, usize)> = paths.map(|path| self.root(path)).collect();
+        let borrowed: Vec<Root<'_>> = roots
+            .iter()
+            .map(|(document, taken)| Root { document: document.as_deref(), taken: *taken })
+            .collect();
+        let answer = self.spending(|budget| select::answer(query, &borrowed, budget));
+        answer.and_then(|answer| self.copy(answer)).unwrap_or(Json::Null)
+    }
+
+    /// The only place where what was found is copied.
+    fn copy(&mut self, answer: Answer<'_>) -> Option<Json> {
+        let found = match &answer {
+            Answer::One(found) => found.as_slice(),
+            Answer::Many(found) => found,
+        };
+        self.spending(|budget| {
+            found.iter().try_for_each(|value| budget.spend(value.size().nodes))
+        })?;
+        match answer {
+            Answer::One(found) => found.map(Cow::into_owned),
+            Answer::Many(found) => {
+                Some(Json::Array(found.into_iter().map(Cow::into_owned).collect()))
+            }
+        }
+    }
+
+    /// Work on the budget of one path, and on the turn's.
+    fn spending<T>(&mut self, work: impl FnOnce(&mut Budget) -> Option<T>) -> Option<T> {
+        let allowed = PATH_NODES_MAX.min(self.reading().nodes_left);
+        let mut budget = Budget::new(allowed);
+        let done = work(&mut budget);
+        self.reading().nodes_left -= allowed - budget.left();
+        done
+    }
+}

@@ -1,0 +1,339 @@
+//! # Dirty: what has changed since the index last looked
+//!
+//! The lane marks, after its commit and before its answers; the indexer takes everything at once.
+//! Marks of one run are one mark, so load makes them no more. A mark holds the execution as it was
+//! committed: what is indexed of a run is always what one moment of it looked like.
+//!
+//! **May not:** hold up a lane. What does not fit is forgotten, and found again by comparing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use semel_engine::{Change, Execution, HandOut};
+use semel_model::{ExecutionId, TaskId, Timestamp};
+use semel_store::{Place, Writes};
+use tokio::sync::watch;
+
+/// Runs, tasks and KiB of payload that may be marked; beyond that all marks are dropped.
+const MARKS_MAX: usize = 100_000;
+
+/// What one event changed that is searched by.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Touched {
+    tasks: BTreeSet<TaskId>,
+    /// Tasks are gone: all that are left are written again.
+    has_fewer_tasks: bool,
+    has_new_words: bool,
+}
+
+/// What a delivery row says of an open task.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Overlay {
+    pub(crate) is_leased: bool,
+    pub(crate) started_at: Timestamp,
+    pub(crate) updated_at: Timestamp,
+}
+
+/// Everything that changed of one run.
+#[derive(Debug, Default)]
+pub(crate) struct Mark {
+    /// None: only hand-outs changed, or nothing is left of it.
+    pub(crate) execution: Option<Arc<Execution>>,
+    pub(crate) is_removed: bool,
+    pub(crate) tasks: BTreeSet<TaskId>,
+    pub(crate) has_fewer_tasks: bool,
+    pub(crate) has_new_words: bool,
+    pub(crate) overlays: BTreeMap<TaskId, Overlay>,
+}
+
+#[derive(Default)]
+pub(crate) struct Dirty {
+    marks: Mutex<Marks>,
+    filled: Condvar,
+    progress: watch::Sender<Progress>,
+}
+
+#[derive(Default)]
+struct Marks {
+    /// Somebody takes what is marked.
+    is_watched: bool,
+    runs: BTreeMap<ExecutionId, Mark>,
+    weight: usize,
+    has_overflowed: bool,
+    /// Counts what was marked.
+    marked: u64,
+    wanted: Wanted,
+    is_stopped: bool,
+    must_reset: bool,
+}
+
+/// What somebody waits for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Wanted {
+    pub(crate) rows: bool,
+    pub(crate) words: bool,
+}
+
+/// How far the index is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Progress {
+    /// Marks up to here are found by everything but their words.
+    pub(crate) rows: u64,
+    /// Marks up to here are found by their words too.
+    pub(crate) words: u64,
+    /// The index was compared with all there is.
+    pub(crate) is_complete: bool,
+}
+
+/// What the indexer has to do.
+pub(crate) struct Taken {
+    pub(crate) runs: BTreeMap<ExecutionId, Mark>,
+    pub(crate) up_to: u64,
+    pub(crate) has_overflowed: bool,
+    pub(crate) must_reset: bool,
+    pub(crate) wanted: Wanted,
+    pub(crate) is_stopped: bool,
+}
+
+impl Touched {
+    pub(crate) fn note(&mut self, change: &Change) {
+        match change {
+            Change::TaskScheduled { task, .. }
+            | Change::TaskBegan { task }
+            | Change::TaskReset { task, .. }
+            | Change::TaskReopened { task, .. }
+            | Change::TaskSkipped { task, .. }
+            | Change::TaskPassedOver { task }
+            | Change::TaskReady { task }
+            | Change::ChildAttached { task, .. }
+            | Change::TaskWaits { task, .. }
+            | Change::Asked { task, .. }
+            | Change::TaskPlaced { task, .. }
+            | Change::TaskProgressed { task, .. }
+            | Change::TaskClosed { task, .. }
+            | Change::TaskAlerted { task, .. } => {
+                self.tasks.insert(*task);
+            }
+            Change::TasksRemoved { .. } => self.has_fewer_tasks = true,
+            Change::Started { .. }
+            | Change::Revived { .. }
+            | Change::DefinitionChanged { .. }
+            | Change::InputSet { .. }
+            | Change::CorrelationSet { .. }
+            | Change::ExecutionClosed { .. } => self.has_new_words = true,
+            Change::RunCreated { .. }
+            | Change::Sent { .. }
+            | Change::Published { .. }
+            | Change::Watched { .. }
+            | Change::EpochNoted { .. }
+            | Change::VariablesSet { .. }
+            | Change::VariablesReset
+            | Change::ExecutionAlerted
+            | Change::Paused
+            | Change::Resumed => {}
+        }
+    }
+
+    pub(crate) fn extend(&mut self, other: Self) {
+        self.tasks.extend(other.tasks);
+        self.has_fewer_tasks |= other.has_fewer_tasks;
+        self.has_new_words |= other.has_new_words;
+    }
+}
+
+/// The delivery rows a round writes, as far as they are searched by; read before they are moved.
+pub(crate) fn overlays(writes: &Writes) -> Vec<(Place, Overlay)> {
+    let rows = writes.deliveries.iter().filter_map(|(place, row)| Some((place, row.as_ref()?)));
+    rows.map(|(place, row)| (*place, Overlay::of(&row.hand_out))).collect()
+}
+
+impl Overlay {
+    pub(crate) fn of(held: &HandOut) -> Self {
+        let (started_at, updated_at) = (held.started_at, held.updated_at);
+        Self { is_leased: held.leased, started_at, updated_at }
+    }
+}
+
+impl Dirty {
+    /// From now on somebody takes what is marked.
+    pub(crate) fn watch(&self) {
+        self.marks().is_watched = true;
+    }
+
+    pub(crate) fn is_watched(&self) -> bool {
+        self.marks().is_watched
+    }
+
+    /// After a commit: `executions` are as it left them, `touched` says what it changed of them.
+    pub(crate) fn mark(
+        &self,
+        executions: &BTreeMap<ExecutionId, Arc<Execution>>,
+        touched: BTreeMap<ExecutionId, Touched>,
+        overlays: Vec<(Place, Overlay)>,
+        removed: &BTreeSet<ExecutionId>,
+    ) {
+        let mut marks = self.marks();
+        if !marks.is_watched {
+            return;
+        }
+        for (id, touched) in touched {
+            if let Some(execution) = executions.get(&id) {
+                marks.touch(id, execution, touched);
+            }
+        }
+        for (place, overlay) in overlays {
+            marks.overlay(place, overlay);
+        }
+        for id in removed {
+            *marks.run(*id) = Mark { is_removed: true, ..Mark::default() };
+        }
+        marks.marked += 1;
+        if marks.weight > MARKS_MAX {
+            marks.runs.clear();
+            marks.weight = 0;
+            marks.has_overflowed = true;
+        }
+    }
+
+    /// Waits a while, or until somebody wants the index to be up to date, and takes all marks.
+    pub(crate) fn take(&self, at_most: Duration) -> Taken {
+        let calm = |marks: &mut Marks| !marks.wanted.rows && !marks.is_stopped;
+        let waited = self.filled.wait_timeout_while(self.marks(), at_most, calm);
+        let mut marks = waited.unwrap_or_else(PoisonError::into_inner).0;
+        marks.weight = 0;
+        Taken {
+            runs: std::mem::take(&mut marks.runs),
+            up_to: marks.marked,
+            has_overflowed: std::mem::take(&mut marks.has_overflowed),
+            must_reset: std::mem::take(&mut marks.must_reset),
+            wanted: std::mem::take(&mut marks.wanted),
+            is_stopped: marks.is_stopped,
+        }
+    }
+
+    pub(crate) fn tell(&self, progress: Progress) {
+        self.progress.send_replace(progress);
+    }
+
+    /// Waits until all that was marked before this call is in the index, and the index is complete.
+    /// Whoever tires of waiting drops the future.
+    pub(crate) async fn caught_up(&self, with_words: bool) {
+        let target = {
+            let mut marks = self.marks();
+            marks.wanted.rows = true;
+            marks.wanted.words |= with_words;
+            marks.marked
+        };
+        self.filled.notify_all();
+        let is_there = |progress: &Progress| {
+            progress.is_complete
+                && progress.rows >= target
+                && (!with_words || progress.words >= target)
+        };
+        // The sender lives as long as `self`.
+        let _ = self.progress.subscribe().wait_for(is_there).await;
+    }
+
+    /// The index turned out to be unreadable. Done at the next look, so that an index which cannot
+    /// be mended is not made anew all the time.
+    pub(crate) fn ask_for_reset(&self) {
+        self.marks().must_reset = true;
+    }
+
+    pub(crate) fn stop(&self) {
+        self.marks().is_stopped = true;
+        self.filled.notify_all();
+    }
+
+    fn marks(&self) -> MutexGuard<'_, Marks> {
+        self.marks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Marks {
+    fn run(&mut self, id: ExecutionId) -> &mut Mark {
+        self.weight += 1;
+        self.runs.entry(id).or_default()
+    }
+
+    fn touch(&mut self, id: ExecutionId, execution: &Arc<Execution>, touched: Touched) {
+        let held_kib = (execution.input().len() + execution.output().len()) / 1024;
+        self.weight += touched.tasks.len() + held_kib;
+        let mark = self.run(id);
+        if std::mem::take(&mut mark.is_removed) {
+            // Another run under the same id: nothing of the one before is left.
+            mark.has_fewer_tasks = true;
+            mark.has_new_words = true;
+        }
+        mark.execution = Some(Arc::clone(execution));
+        // What was known of their deliveries was known before this.
+        touched.tasks.iter().for_each(|task| {
+            mark.overlays.remove(task);
+        });
+        mark.tasks.extend(touched.tasks);
+        mark.has_fewer_tasks |= touched.has_fewer_tasks;
+        mark.has_new_words |= touched.has_new_words;
+    }
+
+    fn overlay(&mut self, place: Place, overlay: Overlay) {
+        self.run(place.execution).overlays.insert(place.task, overlay);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(number: u32) -> Place {
+        let mut bytes = [0; 16];
+        bytes[..4].copy_from_slice(&number.to_be_bytes());
+        Place { execution: ExecutionId::from_bytes(bytes), task: TaskId::from_bytes(bytes) }
+    }
+
+    fn leased(count: u32) -> Vec<(Place, Overlay)> {
+        let at = Timestamp::from_ms(7);
+        let overlay = Overlay { is_leased: true, started_at: at, updated_at: at };
+        (0..count).map(|number| (place(number), overlay)).collect()
+    }
+
+    fn mark(dirty: &Dirty, overlays: Vec<(Place, Overlay)>, removed: &[Place]) {
+        let removed = removed.iter().map(|place| place.execution).collect();
+        dirty.mark(&BTreeMap::new(), BTreeMap::new(), overlays, &removed);
+    }
+
+    #[test]
+    fn nothing_is_kept_for_nobody() {
+        let dirty = Dirty::default();
+        mark(&dirty, leased(3), &[]);
+        dirty.watch();
+        assert!(dirty.take(Duration::ZERO).runs.is_empty());
+    }
+
+    #[test]
+    fn marks_of_one_run_are_one_mark_and_are_taken_once() {
+        let dirty = Dirty::default();
+        dirty.watch();
+        mark(&dirty, leased(2), &[]);
+        mark(&dirty, leased(2), &[place(1)]);
+        let taken = dirty.take(Duration::ZERO);
+        assert_eq!((taken.runs.len(), taken.up_to), (2, 2));
+        assert!(taken.runs[&place(1).execution].is_removed);
+        assert!(taken.runs[&place(1).execution].overlays.is_empty());
+        assert_eq!(taken.runs[&place(0).execution].overlays.len(), 1);
+        assert!(dirty.take(Duration::ZERO).runs.is_empty());
+    }
+
+    #[test]
+    fn more_than_fits_is_forgotten_and_said_to_be() {
+        let dirty = Dirty::default();
+        dirty.watch();
+        let too_many = u32::try_from(MARKS_MAX).unwrap() + 1;
+        mark(&dirty, leased(too_many), &[]);
+        mark(&dirty, leased(1), &[]);
+        let taken = dirty.take(Duration::ZERO);
+        assert!(taken.has_overflowed);
+        assert_eq!(taken.runs.len(), 1, "what came later is kept");
+        assert!(!dirty.take(Duration::ZERO).has_overflowed, "said once");
+    }
+}

@@ -1,0 +1,69 @@
+//! # Gauges: what is so at the moment somebody looks
+//!
+//! Counted when asked for and never before, so that nobody pays who does not look.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use metrics::gauge;
+
+use crate::failure::Failure;
+use crate::world::World;
+
+type Labels = Vec<(&'static str, String)>;
+
+/// What the last look showed: a queue that is empty now says 0, and does not go on as it was.
+#[derive(Default)]
+pub(crate) struct Shown(Mutex<BTreeMap<&'static str, BTreeMap<Labels, f64>>>);
+
+impl Shown {
+    fn show(&self, name: &'static str, now: BTreeMap<Labels, f64>) {
+        let mut shown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = shown.entry(name).or_default();
+        for labels in before.keys().filter(|labels| !now.contains_key(*labels)) {
+            gauge!(name, labels).set(0.0);
+        }
+        for (labels, value) in &now {
+            gauge!(name, labels).set(*value);
+        }
+        *before = now;
+    }
+}
+
+impl World {
+    /// Sets every gauge. `inbox` is how many items wait for the lane.
+    pub(crate) fn observe(&self, inbox: usize) -> Result<(), Failure> {
+        gauge!("semel_inbox_items").set(inbox as f64);
+        gauge!("semel_waiting_polls").set(self.waiters.len() as f64);
+        gauge!("semel_store_trouble").set(f64::from(u8::from(self.trouble().is_some())));
+        let age_ms = self.commit_age_ms().unwrap_or(0);
+        gauge!("semel_last_commit_age_seconds").set(age_ms as f64 / 1000.0);
+        if let Some(bytes) = self.store.about()?.bytes {
+            gauge!("semel_store_bytes").set(bytes as f64);
+        }
+        let census = self.store.census()?;
+        gauge!("semel_parked_executions").set(census.parked as f64);
+        let mut depth = BTreeMap::new();
+        for (queue, count) in self.store.waiting()? {
+            *depth.entry(self.task_type(&queue.task_type)).or_default() += count as f64;
+        }
+        self.shown.show("task_queue_depth", depth);
+        let mut held = BTreeMap::new();
+        for (task_type, count) in census.held {
+            *held.entry(self.task_type(&task_type)).or_default() += count as f64;
+        }
+        self.shown.show("task_in_progress", held);
+        let mut live = BTreeMap::new();
+        for ((name, version), count) in census.live {
+            let (name, version) = self.meters.version(&name, version);
+            let labels = vec![("workflowName", name), ("version", version)];
+            *live.entry(labels).or_default() += count as f64;
+        }
+        self.shown.show("workflow_running", live);
+        Ok(())
+    }
+
+    fn task_type(&self, name: &str) -> Labels {
+        vec![("taskType", self.meters.task_types.admit(name))]
+    }
+}

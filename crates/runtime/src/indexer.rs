@@ -1,0 +1,186 @@
+//! # The indexer: keeps the index a moment behind what is committed
+//!
+//! Off the commit path. Takes what the lanes marked, writes its rows, and beside that compares the
+//! index with the journals, run by run: at open, and whenever marks were lost. Words follow when
+//! there is time, or when somebody looks for some.
+//!
+//! **May not:** be needed. Nothing waits for it but searches, and those not for long.
+
+mod comparing;
+mod rows;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use semel_model::ExecutionId;
+use semel_store::{Batch, StoreError};
+
+use self::comparing::Walk;
+use crate::dirty::{Progress, Taken};
+use crate::failure::Failure;
+use crate::world::World;
+
+/// Between two looks at what was marked.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// The same while comparing beside other work.
+const LOOK_EVERY_COMPARING: Duration = Duration::from_millis(25);
+/// After a write that failed.
+const AFTER_FAILURE: Duration = Duration::from_secs(1);
+/// Rows in one write.
+const BATCH_ROWS: usize = 2_000;
+/// Runs whose words are written in one look: a few beside other work, more when there is none.
+const WORDS_BUSY: usize = 50;
+const WORDS_IDLE: usize = 500;
+
+pub(crate) struct Indexer {
+    world: Arc<World>,
+    walk: Option<Walk>,
+    progress: Progress,
+    has_wordless: bool,
+    /// Somebody looks for words and has not got all of them yet.
+    wants_words: bool,
+    has_failed: bool,
+    /// There was something to write at the last look.
+    was_busy: bool,
+}
+
+impl Indexer {
+    pub(crate) fn new(world: Arc<World>) -> Self {
+        world.dirty.watch();
+        let walk = Some(Walk::default());
+        Self {
+            world,
+            walk,
+            progress: Progress::default(),
+            has_wordless: true,
+            wants_words: false,
+            has_failed: false,
+            was_busy: false,
+        }
+    }
+
+    /// Until it is told to stop; what is marked then is still written.
+    pub(crate) fn run(mut self) {
+        loop {
+            let taken = self.world.dirty.take(self.pause());
+            let is_stopped = taken.is_stopped;
+            let done = catch_unwind(AssertUnwindSafe(|| self.look(taken)));
+            match done {
+                Ok(Ok(())) => self.has_failed = false,
+                Ok(Err(failure)) => self.recover(&failure),
+                Err(_) => self.recover(&Failure::Fault("the indexer panicked".to_owned())),
+            }
+            self.world.dirty.tell(self.progress);
+            if is_stopped {
+                return;
+            }
+        }
+    }
+
+    fn pause(&self) -> Duration {
+        match (self.walk.is_some(), self.has_wordless) {
+            _ if self.has_failed => AFTER_FAILURE,
+            (_, true) if self.wants_words => Duration::ZERO,
+            // Marks gather while others work, and nobody is kept from working.
+            (true, _) if self.was_busy => LOOK_EVERY_COMPARING,
+            (true, _) => Duration::ZERO,
+            (false, true) if !self.was_busy => Duration::ZERO,
+            (false, _) => LOOK_EVERY,
+        }
+    }
+
+    fn look(&mut self, taken: Taken) -> Result<(), Failure> {
+        if taken.must_reset {
+            tracing::warn!("the search index cannot be read and is made anew");
+            self.world.store.index().reset()?;
+        }
+        if taken.must_reset || taken.has_overflowed {
+            self.begin_again();
+        }
+        let is_busy = !taken.runs.is_empty();
+        self.was_busy = is_busy;
+        let mut batch = Batch::default();
+        for (id, mark) in taken.runs {
+            match self.world.index_mark(&mut batch, id, &mark) {
+                // It is the run that cannot be read, not the index.
+                Err(Failure::Store(StoreError::Corrupt(what))) => {
+                    tracing::warn!(what, execution = %id, "a run cannot be read and is not indexed");
+                }
+                marked => marked?,
+            }
+            self.write_large(&mut batch)?;
+        }
+        self.write(&mut batch)?;
+        self.progress.rows = taken.up_to;
+        if taken.is_stopped {
+            return Ok(());
+        }
+        if let Some(walk) = self.walk.take() {
+            self.walk = self.compare(walk)?;
+            self.progress.is_complete = self.walk.is_none();
+        }
+        self.has_wordless |= is_busy;
+        self.wants_words |= taken.wanted.words;
+        if self.has_wordless {
+            let is_urgent = self.wants_words || !is_busy;
+            self.write_words(if is_urgent { WORDS_IDLE } else { WORDS_BUSY })?;
+        }
+        if !self.has_wordless {
+            self.progress.words = taken.up_to;
+            self.wants_words = false;
+        }
+        Ok(())
+    }
+
+    fn begin_again(&mut self) {
+        self.walk = Some(Walk::default());
+        self.progress.is_complete = false;
+    }
+
+    /// What was taken may be lost: compare everything again.
+    fn recover(&mut self, failure: &Failure) {
+        if !self.has_failed {
+            tracing::warn!(%failure, "the search index could not be written; it is compared again");
+        }
+        self.has_failed = true;
+        if matches!(failure, Failure::Store(StoreError::Corrupt(_))) {
+            self.world.dirty.ask_for_reset();
+        }
+        self.begin_again();
+    }
+
+    fn write_words(&mut self, max: usize) -> Result<(), Failure> {
+        let ids = self.world.store.index().wordless(max)?;
+        self.has_wordless = ids.len() == max;
+        let mut batch = Batch::default();
+        for id in ids {
+            let words = self.words_of(id);
+            batch.words.push((id, words));
+        }
+        self.write(&mut batch)
+    }
+
+    /// Nothing for a run that cannot be read: it is asked for once.
+    fn words_of(&self, id: ExecutionId) -> String {
+        match self.world.read(id) {
+            Ok(Some(found)) => rows::words(&found.execution),
+            Ok(None) => String::new(),
+            Err(failure) => {
+                tracing::warn!(%failure, execution = %id, "a run cannot be read for its words");
+                String::new()
+            }
+        }
+    }
+
+    fn write_large(&self, batch: &mut Batch) -> Result<(), Failure> {
+        if batch.len() >= BATCH_ROWS { self.write(batch) } else { Ok(()) }
+    }
+
+    fn write(&self, batch: &mut Batch) -> Result<(), Failure> {
+        if !batch.is_empty() {
+            self.world.store.index().put(&std::mem::take(batch))?;
+        }
+        Ok(())
+    }
+}

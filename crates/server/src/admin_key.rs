@@ -1,0 +1,36 @@
+//! # Another admin key, for whoever has the data directory
+//!
+//! The way back in when the first key was lost. Works on a directory no server holds.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use semel_runtime::{Failure, NewKey, add_admin_key};
+use semel_store::Clock;
+use semel_store_sqlite::{OpenError, SqliteStore};
+
+use crate::config::{Config, Store};
+
+#[derive(Debug, thiserror::Error)]
+pub enum AdminKeyError {
+    #[error("a store in memory is gone with its server; use --store sqlite")]
+    Memory,
+    #[error("{} holds no data; name the directory of the server with --data", .directory.display())]
+    NoData { directory: PathBuf },
+    #[error("the store cannot be opened")]
+    Open(#[from] OpenError),
+    #[error("the key cannot be stored")]
+    Store(#[from] Failure),
+}
+
+/// Durable when it returns.
+pub fn make_admin_key(config: &Config) -> Result<NewKey, AdminKeyError> {
+    if config.store == Store::Memory {
+        return Err(AdminKeyError::Memory);
+    }
+    if !config.data.is_dir() {
+        return Err(AdminKeyError::NoData { directory: config.data.clone() });
+    }
+    let store = SqliteStore::open(&config.data, Arc::new(Clock::wall()))?;
+    Ok(add_admin_key(&store)?)
+}

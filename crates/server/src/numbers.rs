@@ -1,0 +1,127 @@
+//! # Numbers: where counters, gauges and histograms are kept
+//!
+//! One place per process, for the runtime and the door to count into and for `/metrics` to read.
+//! What each of them means is said here, once, and in `docs/observability.md`.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
+use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
+
+/// Samples wait in memory until they are sorted into buckets; this often even if nobody reads them.
+const UPKEEP_EVERY: Duration = Duration::from_secs(5);
+
+/// Of what a server does by itself.
+const FAST_SECONDS: &[f64] =
+    &[0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
+
+/// Of what workers and whole runs take. There may be a thousand names, so these are few.
+const SLOW_SECONDS: &[f64] = &[0.01, 0.1, 0.5, 1.0, 5.0, 30.0, 60.0, 300.0, 3600.0, 86400.0];
+
+const ITEMS: &[f64] = &[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0];
+
+enum Kind {
+    Counter,
+    Gauge,
+    Histogram(&'static [f64]),
+}
+
+use Kind::{Counter, Gauge, Histogram};
+
+const NUMBERS: &[(&str, Kind, &str)] = &[
+    ("workflow_start_success_total", Counter, "Runs begun"),
+    (
+        "workflow_start_error_total",
+        Counter,
+        "Starts that failed; conflicting keys are not failures",
+    ),
+    ("workflow_failure_total", Counter, "Runs that ended otherwise than COMPLETED"),
+    ("workflow_execution_seconds", Histogram(SLOW_SECONDS), "Time from start to COMPLETED"),
+    ("workflow_running", Gauge, "Runs that have not ended"),
+    ("workflow_server_error_total", Counter, "Requests answered 5xx"),
+    ("task_poll_total", Counter, "Polls, whether or not there was a task"),
+    ("task_poll_count_total", Counter, "Tasks handed out"),
+    ("task_queue_wait_seconds", Histogram(SLOW_SECONDS), "Time from ready to handed out"),
+    ("task_queue_depth", Gauge, "Tasks that wait for a worker"),
+    ("task_in_progress", Gauge, "Tasks in the hands of workers"),
+    ("task_execution_seconds", Histogram(SLOW_SECONDS), "Time from first handed out to closed"),
+    ("task_timeout_total", Counter, "Tasks that took too long, or were not taken in time"),
+    ("task_response_timeout_total", Counter, "Tasks whose worker fell silent"),
+    ("http_server_requests_seconds", Histogram(FAST_SECONDS), "Time to answer a request"),
+    ("semel_starts_total", Counter, "Starts by outcome"),
+    ("semel_reports_total", Counter, "Reports of workers by outcome"),
+    ("semel_lease_expiries_total", Counter, "Leases that ran out"),
+    ("semel_rounds_total", Counter, "Rounds of the lane by outcome"),
+    ("semel_round_items", Histogram(ITEMS), "Items in a round"),
+    (
+        "semel_round_seconds",
+        Histogram(FAST_SECONDS),
+        "Time of a round, from gathering to answering",
+    ),
+    ("semel_commit_seconds", Histogram(FAST_SECONDS), "Time to make a round durable"),
+    ("semel_misses_total", Counter, "Items decided again because more rows were needed"),
+    ("semel_busy_total", Counter, "Requests refused with 429 because the lane was full"),
+    ("semel_executions_parked_total", Counter, "Executions parked by a fault"),
+    ("semel_parked_executions", Gauge, "Executions that are parked"),
+    ("semel_inbox_items", Gauge, "Items that wait for the lane"),
+    ("semel_waiting_polls", Gauge, "Polls that wait for a task"),
+    ("semel_last_commit_age_seconds", Gauge, "Time since something was last written"),
+    ("semel_store_bytes", Gauge, "What the store takes on disk"),
+    ("semel_store_trouble", Gauge, "1 while the store refuses writes"),
+    ("semel_build_info", Gauge, "1, with the version as a label"),
+    ("process_resident_memory_bytes", Gauge, "Memory of the process"),
+    ("process_cpu_seconds_total", Gauge, "User and system time of the process"),
+    ("process_open_fds", Gauge, "Open files and connections of the process"),
+    ("process_threads", Gauge, "Threads of the process"),
+];
+
+/// From now on everything is counted, until the process ends.
+pub(crate) fn collect() -> Result<PrometheusHandle, BuildError> {
+    static COLLECTED: Mutex<Option<PrometheusHandle>> = Mutex::new(None);
+    let mut collected = COLLECTED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(handle) = &*collected {
+        return Ok(handle.clone());
+    }
+    let mut builder = PrometheusBuilder::new();
+    for (name, kind, _) in NUMBERS {
+        if let Histogram(buckets) = kind {
+            builder = builder.set_buckets_for_metric(Matcher::Full((*name).to_owned()), buckets)?;
+        }
+    }
+    let handle = builder.install_recorder()?;
+    describe();
+    let upkeep = handle.clone();
+    tokio::spawn(async move {
+        loop {
+            tokio::time::sleep(UPKEEP_EVERY).await;
+            upkeep.run_upkeep();
+        }
+    });
+    *collected = Some(handle.clone());
+    Ok(handle)
+}
+
+fn describe() {
+    for (name, kind, about) in NUMBERS {
+        match kind {
+            Counter => describe_counter!(*name, Unit::Count, *about),
+            Gauge => describe_gauge!(*name, *about),
+            Histogram(_) => describe_histogram!(*name, *about),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The document people read, and the list the server has.
+    #[test]
+    fn every_number_is_in_the_document() {
+        let document = include_str!("../../../docs/observability.md");
+        for (name, _, _) in NUMBERS {
+            assert!(document.contains(&format!("| `{name}` |")), "{name} is not in the document");
+        }
+    }
+}

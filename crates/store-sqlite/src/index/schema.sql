@@ -1,0 +1,72 @@
+-- What is searched by. Disposable: another text here means that the file is made anew.
+-- Absent texts and ids are empty. Ids end the indexes that order by time, so that a page of ids, and
+-- the count of a type or a status, comes from an index alone.
+
+-- One row: where the file was opened last, or nothing once it was closed in peace.
+CREATE TABLE meta (opened_in TEXT NOT NULL) STRICT;
+
+INSERT INTO meta VALUES ('');
+
+CREATE TABLE runs (
+    number INTEGER PRIMARY KEY,
+    id BLOB NOT NULL,
+    seq INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    correlation_id TEXT NOT NULL,
+    idempotency_key TEXT NOT NULL,
+    parent BLOB NOT NULL,
+    priority INTEGER NOT NULL,
+    started_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    ended_at INTEGER NOT NULL,
+    live INTEGER NOT NULL,
+    -- Its words are in run_words.
+    worded INTEGER NOT NULL
+) STRICT;
+
+CREATE UNIQUE INDEX runs_by_id ON runs (id);
+CREATE INDEX runs_by_start ON runs (started_at, id);
+CREATE INDEX runs_by_update ON runs (updated_at, id);
+CREATE INDEX runs_by_name ON runs (name, status, started_at, id);
+CREATE INDEX runs_by_status ON runs (status, started_at, id);
+CREATE INDEX runs_by_correlation ON runs (correlation_id, started_at, id) WHERE correlation_id <> '';
+CREATE INDEX runs_by_key ON runs (idempotency_key, started_at, id) WHERE idempotency_key <> '';
+CREATE INDEX runs_by_parent ON runs (parent, started_at, id) WHERE parent <> x'';
+CREATE INDEX runs_wordless ON runs (id) WHERE worded = 0;
+
+CREATE VIRTUAL TABLE run_words USING fts5 (
+    words, content = '', contentless_delete = 1, tokenize = 'trigram'
+);
+
+CREATE TABLE tasks (
+    number INTEGER PRIMARY KEY,
+    task BLOB NOT NULL,
+    execution BLOB NOT NULL,
+    workflow_name TEXT NOT NULL,
+    task_type TEXT NOT NULL,
+    -- The name of its definition; NULL when that is its type.
+    other_name TEXT,
+    reference TEXT NOT NULL,
+    status TEXT NOT NULL,
+    scheduled_at INTEGER NOT NULL,
+    started_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    ended_at INTEGER NOT NULL
+) STRICT;
+
+CREATE UNIQUE INDEX tasks_by_id ON tasks (task);
+CREATE INDEX tasks_by_execution ON tasks (execution);
+CREATE INDEX tasks_by_start ON tasks (started_at, task);
+CREATE INDEX tasks_by_update ON tasks (updated_at, task);
+CREATE INDEX tasks_by_type ON tasks (task_type, status, started_at, task, other_name);
+CREATE INDEX tasks_by_definition ON tasks (other_name, started_at, task) WHERE other_name IS NOT NULL;
+CREATE INDEX tasks_by_status ON tasks (status, started_at, task);
+
+-- Apart, so that rows stay short. Looked through from one end to the other: trigrams of every task would
+-- cost too much.
+CREATE TABLE task_words (
+    number INTEGER PRIMARY KEY,
+    words TEXT NOT NULL
+) STRICT;

@@ -1,0 +1,11 @@
+//! # The command line: the real binary against a real server
+//!
+//! What people type, what comes out on stdout, and the exit code a script sees.
+//! **May not:** reach into the server by any other way than the commands and its API.
+
+mod backups;
+mod doctor;
+mod explain;
+mod house;
+mod tasks;
+mod workflows;
