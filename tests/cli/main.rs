@@ -5,6 +5,7 @@
 
 mod backups;
 mod doctor;
+mod everything_else;
 mod explain;
 mod house;
 mod tasks;

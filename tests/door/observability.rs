@@ -263,6 +263,7 @@ fn health_tells_what_people_want_to_know() {
     assert!(details["schema"].as_u64() >= Some(3) && details["bytes"].as_u64() > Some(4096));
     assert!(details["lastCommitAgeMs"].as_i64() >= Some(0), "{details}");
     assert_eq!((&parts[1]["name"], &parts[1]["healthy"]), (&json!("lane"), &json!(true)));
+    assert_eq!((&parts[2]["name"], &parts[2]["healthy"]), (&json!("index"), &json!(true)));
 }
 
 #[test]

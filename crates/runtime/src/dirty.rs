@@ -212,6 +212,12 @@ impl Dirty {
         }
     }
 
+    /// Whether everything is in the index, and how many commits it has yet to hear of.
+    pub(crate) fn lag(&self) -> (bool, u64) {
+        let progress = *self.progress.borrow();
+        (progress.is_complete, self.marks().marked.saturating_sub(progress.rows))
+    }
+
     pub(crate) fn tell(&self, progress: Progress) {
         self.progress.send_replace(progress);
     }

@@ -34,6 +34,9 @@ impl World {
     /// Sets every gauge. `inbox` is how many items wait for the lane.
     pub(crate) fn observe(&self, inbox: usize) -> Result<(), Failure> {
         gauge!("semel_inbox_items").set(inbox as f64);
+        let (is_complete, behind) = self.dirty.lag();
+        gauge!("semel_index_complete").set(f64::from(u8::from(is_complete)));
+        gauge!("semel_index_commits_behind").set(behind as f64);
         gauge!("semel_waiting_polls").set(self.waiters.len() as f64);
         gauge!("semel_store_trouble").set(f64::from(u8::from(self.trouble().is_some())));
         let age_ms = self.commit_age_ms().unwrap_or(0);

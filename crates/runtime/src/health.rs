@@ -40,6 +40,13 @@ impl Health {
         Self { name: "lane", state, details: BTreeMap::new() }
     }
 
+    /// A search index that is behind is no illness: searches wait, and then say so.
+    pub(crate) fn index(world: &World) -> Self {
+        let (is_complete, behind) = world.dirty.lag();
+        let details = [("complete", json!(is_complete)), ("commitsBehind", json!(behind))].into();
+        Self { name: "index", state: State::Up, details }
+    }
+
     /// Whether the store answers, and took what was last written to it.
     pub(crate) fn store(world: &World) -> Self {
         let mut details = BTreeMap::new();

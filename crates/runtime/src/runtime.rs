@@ -155,7 +155,8 @@ impl Runtime {
     pub async fn health(&self) -> Vec<Health> {
         let lane = Health::lane(self.is_down());
         let store = self.blocking(|world| Ok(Health::store(world))).await;
-        vec![store.unwrap_or_else(|failure| Health::down("store", &failure)), lane]
+        let store = store.unwrap_or_else(|failure| Health::down("store", &failure));
+        vec![store, lane, Health::index(&self.world)]
     }
 
     /// Brings the gauges up to date.

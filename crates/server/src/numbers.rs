@@ -66,6 +66,8 @@ const NUMBERS: &[(&str, Kind, &str)] = &[
     ("semel_parked_executions", Gauge, "Executions that are parked"),
     ("semel_inbox_items", Gauge, "Items that wait for the lane"),
     ("semel_waiting_polls", Gauge, "Polls that wait for a task"),
+    ("semel_index_complete", Gauge, "1 when everything is in the search index"),
+    ("semel_index_commits_behind", Gauge, "Commits the search index has yet to hear of"),
     ("semel_last_commit_age_seconds", Gauge, "Time since something was last written"),
     ("semel_store_bytes", Gauge, "What the store takes on disk"),
     ("semel_store_trouble", Gauge, "1 while the store refuses writes"),
