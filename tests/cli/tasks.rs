@@ -54,7 +54,10 @@ fn a_task_is_reported_by_the_reference_of_its_step() {
     house.define("t_ref");
     let id = house.start("t_ref");
     let report = ["task", "update", "--workflow", &id, "--ref", "only", "--status", "COMPLETED"];
-    house.semel(&report).ok();
+    house.semel(&["task", "poll", "t_ref", "--worker", "ann", "--wait", "1000"]).ok();
+    let held = house.semel(&report);
+    assert_eq!(held.code, Some(5), "{held:?}");
+    house.semel(&[&report[..], &["--force"]].concat()).ok();
     assert_eq!(
         house.semel(&["workflow", "status", &id, "--json"]).ok().json()["status"],
         "COMPLETED"

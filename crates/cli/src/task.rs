@@ -91,6 +91,9 @@ struct Update {
     /// Token of the hand-out that is answered: a report on an older one is not taken
     #[arg(long, requires = "task")]
     fence: Option<u64>,
+    /// Also if a worker holds the task: its lease ends
+    #[arg(long, requires = "reference")]
+    force: bool,
 }
 
 #[derive(Debug, Args)]

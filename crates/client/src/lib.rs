@@ -17,5 +17,5 @@ pub use address::Address;
 pub use answer::Answer;
 pub use client::{Client, Credentials};
 pub use error::{ClientError, Refusal};
-pub use tasks::Poll;
+pub use tasks::{Poll, Said};
 pub use workflows::{Rerun, Search, SearchPage, Synchronous};

@@ -20,6 +20,14 @@ pub struct Poll {
     pub wait_ms: Option<u32>,
 }
 
+/// What somebody says of a task.
+#[derive(Clone, Copy, Debug)]
+pub struct Said<'a> {
+    pub status: TaskResultStatus,
+    pub output: &'a Payload,
+    pub worker: Option<&'a str>,
+}
+
 impl Client {
     /// Takes tasks that wait, as a worker does.
     pub fn poll(&self, poll: &Poll) -> Result<Answer<Vec<Task>>, ClientError> {
@@ -38,12 +46,12 @@ impl Client {
         &self,
         workflow: &str,
         reference: &str,
-        status: TaskResultStatus,
-        output: &Payload,
-        worker: Option<&str>,
+        said: &Said<'_>,
+        force: bool,
     ) -> Result<Answer<()>, ClientError> {
-        let call = Call::post("api/tasks").name(workflow).name(reference).name(status);
-        self.send(call.query_if("workerid", worker).json_text(output.text()))
+        let call = Call::post("api/tasks").name(workflow).name(reference).name(said.status);
+        let call = call.query_if("workerid", said.worker).query_if("force", force.then_some(true));
+        self.send(call.json_text(said.output.text()))
     }
 
     /// Ends the first WAIT that a workflow, or a run below it, stands at.

@@ -1,6 +1,6 @@
 //! # Tasks by hand: taken, reported, signalled, written about
 
-use semel_client::Client;
+use semel_client::{Client, Said};
 use semel_model::{TaskResult, TaskResultStatus};
 
 use super::{Poll, Update};
@@ -59,7 +59,8 @@ pub(super) fn report(client: &Client, show: Show, asked: Update) -> anyhow::Resu
             ..TaskResult::default()
         })?,
         (None, Some(reference)) => {
-            client.report_by_reference(&workflow, reference, status, &output, worker.as_deref())?
+            let said = Said { status, output: &output, worker: worker.as_deref() };
+            client.report_by_reference(&workflow, reference, &said, asked.force)?
         }
         (None, None) => return Err(AskedWrongly("give --task or --ref".to_owned()).into()),
     };
