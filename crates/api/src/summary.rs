@@ -2,6 +2,9 @@
 
 use semel_model::{Task, TaskSummary, Timestamp, Workflow, WorkflowSummary};
 
+/// What Conductor tells agents from; here there are only workflows.
+const CLASSIFIER: &str = "workflow";
+
 /// ISO 8601 in UTC, to the millisecond.
 fn iso(at: Timestamp) -> String {
     let at = jiff::Timestamp::from_millisecond(at.ms()).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
@@ -19,7 +22,7 @@ pub(crate) fn workflow(run: Workflow) -> WorkflowSummary {
         output_size: run.output.len(),
         input: run.input.text().to_owned(),
         output: run.output.text().to_owned(),
-        classifier: run.workflow_definition.classifier().to_owned(),
+        classifier: CLASSIFIER.to_owned(),
         workflow_type: run.workflow_name,
         version: run.workflow_version,
         workflow_id: run.workflow_id,

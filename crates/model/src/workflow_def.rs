@@ -119,13 +119,6 @@ impl Default for WorkflowDef {
 }
 
 impl WorkflowDef {
-    /// What kind of workflow it is: what its metadata say, else `workflow`.
-    pub fn classifier(&self) -> &str {
-        let metadata = self.metadata.as_ref();
-        let said = metadata.and_then(|metadata| metadata.get("classifier")?.as_str());
-        said.filter(|said| !said.is_empty()).unwrap_or("workflow")
-    }
-
     /// The top-level steps.
     pub fn steps(&self) -> &[WorkflowTask] {
         self.tasks.as_deref().unwrap_or_default()
