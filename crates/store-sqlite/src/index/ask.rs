@@ -128,7 +128,12 @@ fn word(direction: Direction) -> &'static str {
 }
 
 fn from<F: Planned>(search: &Search<F>, arm: &Arm) -> Sql {
-    let indexed = arm.index.map(|index| format!(" INDEXED BY {index}")).unwrap_or_default();
+    let indexed = match arm.index {
+        Some(index) => format!(" INDEXED BY {index}"),
+        // Words lead to rows by their number; any index would lead to more of them.
+        None if F::HAS_WORD_INDEX && search.free_text.is_some() => " NOT INDEXED".to_owned(),
+        None => String::new(),
+    };
     let found = match search.free_text.as_deref() {
         None => arm.clauses.clone(),
         Some(text) => arm.clauses.clone().joining(words::<F>(text)),

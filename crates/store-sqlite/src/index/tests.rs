@@ -12,9 +12,13 @@ use crate::index::plan::{Planned, arms};
 
 /// How SQLite would answer, a line each: the counts and the pages of all arms.
 fn plan<F: Planned>(query: &str, sort: &str) -> Vec<String> {
+    plan_with_words::<F>(query, "*", sort)
+}
+
+fn plan_with_words<F: Planned>(query: &str, words: &str, sort: &str) -> Vec<String> {
     let directory = tempfile::tempdir().unwrap();
     let connection = connect(&directory.path().join(FILE)).unwrap();
-    let search: Search<F> = Search::parse(query, "*", sort).unwrap();
+    let search: Search<F> = Search::parse(query, words, sort).unwrap();
     let arms = arms(&search);
     let pages = arms.iter().map(|arm| select(&search, arm, arms.len() == 1));
     let mut lines = Vec::new();
@@ -112,6 +116,18 @@ fn kinds_are_counted_without_looking_at_their_rows() {
     }
     assert!(counted::<WorkflowField>("status=FAILED AND startTime>5").contains("FROM runs"));
     assert!(counted::<TaskField>("status=FAILED AND startTime>5").contains("FROM tasks"));
+}
+
+#[test]
+fn words_lead_to_rows_whatever_else_is_asked() {
+    for query in ["", "workflowType IN (a,b)", "status=RUNNING AND startTime>5", "correlationId=c"]
+    {
+        let lines = plan_with_words::<WorkflowField>(query, "heliotrope", "");
+        let runs: Vec<_> = lines.iter().filter(|line| line.contains(" runs ")).collect();
+        let by_number =
+            |line: &&String| **line == "SEARCH runs USING INTEGER PRIMARY KEY (rowid=?)";
+        assert!(runs.len() == 2 && runs.iter().all(by_number), "{query}: {lines:#?}");
+    }
 }
 
 #[test]
