@@ -45,6 +45,18 @@ pub(crate) fn size_bytes(directory: &Path) -> Result<u64> {
     Ok(total_bytes)
 }
 
+/// The sizes of the files in a directory whose names begin so.
+pub(crate) fn size_bytes_named(directory: &Path, prefix: &str) -> Result<u64> {
+    let mut total_bytes = 0;
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy().starts_with(prefix) {
+            total_bytes += entry.metadata().map_or(0, |metadata| metadata.len());
+        }
+    }
+    Ok(total_bytes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,6 +68,15 @@ mod tests {
         fs::write(directory.path().join("a"), [0; 10]).unwrap();
         fs::write(directory.path().join("nested/b"), [0; 32]).unwrap();
         assert_eq!(size_bytes(directory.path()).unwrap(), 42);
+    }
+
+    #[test]
+    fn a_named_size_counts_a_file_and_its_logs() {
+        let directory = tempfile::tempdir().unwrap();
+        for (name, bytes) in [("index.db", 5), ("index.db-wal", 7), ("other.db", 100)] {
+            fs::write(directory.path().join(name), vec![0; bytes]).unwrap();
+        }
+        assert_eq!(size_bytes_named(directory.path(), "index.db").unwrap(), 12);
     }
 
     #[test]

@@ -171,3 +171,29 @@ async fn a_missing_server_is_counted_and_not_waited_for() {
     assert!(client.send(&call).await.is_err());
     assert_eq!(tally.read().connections_broken, 1);
 }
+
+#[tokio::test]
+async fn a_fleet_polls_and_finds_nothing() {
+    let (address, _fake) = serve().await;
+    let tally = Arc::new(crate::tally::Tally::default());
+    let fleet = crate::fleet::spawn(address, &crate::fleet::small(), &tally).unwrap();
+    let has_polled = async {
+        while tally.read().polls < 40 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), has_polled).await.unwrap();
+    drop(fleet);
+    let counts = tally.read();
+    assert_eq!((counts.polls, counts.failures()), (counts.polls_empty, 0));
+}
+
+#[tokio::test]
+async fn every_seed_is_started_once() {
+    let (address, fake) = serve().await;
+    let tally = Arc::new(crate::tally::Tally::default());
+    let clients = NonZeroUsize::new(8).unwrap();
+    let filled = crate::search::fill(address, &tally, clients, 1000).await.unwrap();
+    assert_eq!(fake.lock().unwrap().executions.len(), 1000);
+    assert_eq!((filled.executions(), filled.samples.len()), (1010, 10));
+}

@@ -95,8 +95,8 @@ async fn fill(workload: &Workload, options: &Options, report: &mut Report) -> Re
         let wanted = options.executions * step / FILL_STEPS - filled;
         let window = workload.run(kind, Until::Workflows(wanted)).await?;
         filled += window.started.workflows;
-        fill_s += window.elapsed.as_secs_f64();
-        let server_us = window.server_cpu.as_secs_f64() * 1e6;
+        fill_s += window.elapsed_s();
+        let server_us = window.spent.server.as_secs_f64() * 1e6;
         eprintln!(
             "filled {filled} of {}: {:.0} workflows/s, server CPU {:.1} us per workflow",
             options.executions,

@@ -34,6 +34,7 @@ pub(crate) struct Call {
 }
 
 pub(crate) struct Answer {
+    pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
 }
 
@@ -98,7 +99,7 @@ impl Client {
                 self.tally.fail(&what, |counts| counts.answers_refused += 1);
                 bail!(what);
             }
-            return Ok(Answer { body });
+            return Ok(Answer { headers, body });
         }
     }
 

@@ -1,6 +1,6 @@
 //! # Bench: the load generator
 //!
-//! Three commands, each of which starts a server of its own, measures it and stops it. A bench
+//! Commands, each of which starts a server of its own, measures it and stops it. A bench
 //! measures and never asserts on time; ratios come from one run on one machine.
 //! **May use:** the public HTTP contract and /proc. **May not:** link any crate of the server.
 
@@ -8,10 +8,12 @@ mod definitions;
 mod disk;
 #[cfg(test)]
 mod fake;
+mod fleet;
 mod growth;
 mod http;
 mod process;
 mod report;
+mod search;
 mod server;
 mod starters;
 mod tally;
@@ -49,6 +51,10 @@ enum Command {
     W1(w1::Options),
     /// Cost per task on an empty store and on a full one, in one run.
     Growth(growth::Options),
+    /// The common searches over a million executions, and the size of what they are searched by.
+    Search(search::Options),
+    /// What a fleet of idle workers in long polls costs.
+    Fleet(fleet::Options),
     /// Time to healthy, resident memory when idle, size of the binary.
     Idle(ServerOptions),
 }
@@ -77,6 +83,8 @@ fn run(arguments: &Arguments) -> Result<()> {
         match &arguments.command {
             Command::W1(options) => w1::run(options).await,
             Command::Growth(options) => growth::run(options).await,
+            Command::Search(options) => search::run(options).await,
+            Command::Fleet(options) => fleet::run(options).await,
             Command::Idle(options) => idle(options).await,
         }
     })?;

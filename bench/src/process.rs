@@ -4,7 +4,7 @@
 //! needs some thousand tasks before its CPU figure means something.
 
 use std::fs;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
@@ -49,8 +49,50 @@ impl Process {
     }
 }
 
+/// The CPU times so far; what a window cost is the difference of two.
+pub(crate) struct Reading {
+    at: Instant,
+    server: Duration,
+    generator: Duration,
+    machine: Duration,
+}
+
+/// What was used between two readings.
+pub(crate) struct Spent {
+    pub(crate) elapsed: Duration,
+    pub(crate) server: Duration,
+    pub(crate) generator: Duration,
+    /// What everyone else on the machine used meanwhile: the noise in the figures.
+    pub(crate) others: Duration,
+}
+
+impl Reading {
+    pub(crate) fn of(server: Process) -> Result<Self> {
+        Ok(Self {
+            at: Instant::now(),
+            server: server.cpu().context("the server is gone")?,
+            generator: Process::Own.cpu()?,
+            machine: machine_cpu()?,
+        })
+    }
+
+    pub(crate) fn since(&self, earlier: &Self) -> Spent {
+        let server = self.server.saturating_sub(earlier.server);
+        let generator = self.generator.saturating_sub(earlier.generator);
+        let machine = self.machine.saturating_sub(earlier.machine);
+        let others = machine.saturating_sub(server + generator);
+        Spent { elapsed: self.at - earlier.at, server, generator, others }
+    }
+}
+
+impl Spent {
+    pub(crate) fn cores(&self, cpu: Duration) -> f64 {
+        cpu.as_secs_f64() / self.elapsed.as_secs_f64()
+    }
+}
+
 /// Busy time of all cores together, time stolen by the host included; waiting for disk is not busy.
-pub(crate) fn machine_cpu() -> Result<Duration> {
+fn machine_cpu() -> Result<Duration> {
     let stat = fs::read_to_string("/proc/stat").context("reading /proc/stat")?;
     let ticks = machine_ticks(&stat).context("no CPU times in /proc/stat")?;
     Ok(Duration::from_millis(ticks * TICK_MS))

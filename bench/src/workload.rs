@@ -7,7 +7,6 @@
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
@@ -15,7 +14,7 @@ use tokio::task::JoinSet;
 
 use crate::definitions::{self, Kind};
 use crate::http::{Call, Client};
-use crate::process::{self, Process};
+use crate::process::{Process, Reading, Spent};
 use crate::starters::{self, Completions, Started, Tickets, Until};
 use crate::tally::{Counts, Tally};
 use crate::workers::{self, WorkerOptions};
@@ -32,12 +31,8 @@ pub(crate) struct Workload {
 
 /// One measured run.
 pub(crate) struct Window {
-    pub(crate) elapsed: Duration,
+    pub(crate) spent: Spent,
     pub(crate) counts: Counts,
-    pub(crate) server_cpu: Duration,
-    pub(crate) generator_cpu: Duration,
-    /// What everyone else on the machine used meanwhile: the noise in the figures.
-    pub(crate) others_cpu: Duration,
     pub(crate) started: Started,
     /// Executions looked at after the run that were not COMPLETED.
     pub(crate) not_completed: u64,
@@ -46,15 +41,6 @@ pub(crate) struct Window {
 #[derive(Deserialize)]
 struct Status {
     status: String,
-}
-
-/// The costs so far; a window is the difference of two.
-struct Reading {
-    at: Instant,
-    counts: Counts,
-    server_cpu: Duration,
-    generator_cpu: Duration,
-    machine_cpu: Duration,
 }
 
 impl Workload {
@@ -74,7 +60,7 @@ impl Workload {
 
     /// Sends the clients through; ends when the last execution they started has ended.
     pub(crate) async fn run(&self, kind: Kind, until: Until) -> Result<Window> {
-        let before = self.read()?;
+        let (before, counted) = (Reading::of(self.server)?, self.tally.read());
         let tickets = Arc::new(Tickets::new(until, Arc::clone(&self.tally)));
         let mut clients = JoinSet::new();
         for _ in 0..self.clients.get() {
@@ -91,35 +77,15 @@ impl Workload {
             started.unfinished += one.unfinished;
             last.extend(one.last);
         }
-        let after = self.read()?;
+        let spent = Reading::of(self.server)?.since(&before);
+        let counts = self.tally.read().since(&counted);
         let not_completed = self.count_not_completed(&last).await?;
-        let server_cpu = after.server_cpu.saturating_sub(before.server_cpu);
-        let generator_cpu = after.generator_cpu.saturating_sub(before.generator_cpu);
-        let machine_cpu = after.machine_cpu.saturating_sub(before.machine_cpu);
-        Ok(Window {
-            elapsed: after.at - before.at,
-            counts: after.counts.since(&before.counts),
-            server_cpu,
-            generator_cpu,
-            others_cpu: machine_cpu.saturating_sub(server_cpu + generator_cpu),
-            started,
-            not_completed,
-        })
+        Ok(Window { spent, counts, started, not_completed })
     }
 
     /// Refusals and broken connections since the beginning, outside the windows too.
     pub(crate) fn failures(&self) -> u64 {
         self.tally.read().failures()
-    }
-
-    fn read(&self) -> Result<Reading> {
-        Ok(Reading {
-            at: Instant::now(),
-            counts: self.tally.read(),
-            server_cpu: self.server.cpu().context("the server is gone")?,
-            generator_cpu: Process::Own.cpu()?,
-            machine_cpu: process::machine_cpu()?,
-        })
     }
 
     /// An answered last report is only believed if the server agrees that the execution is closed.
@@ -141,19 +107,24 @@ impl Workload {
 
 impl Window {
     pub(crate) fn server_cpu_us_per_task(&self) -> f64 {
-        per(self.server_cpu.as_secs_f64() * 1e6, self.counts.tasks)
+        per(self.spent.server.as_secs_f64() * 1e6, self.counts.tasks)
     }
 
     pub(crate) fn generator_cpu_us_per_task(&self) -> f64 {
-        per(self.generator_cpu.as_secs_f64() * 1e6, self.counts.tasks)
+        per(self.spent.generator.as_secs_f64() * 1e6, self.counts.tasks)
+    }
+
+    pub(crate) fn elapsed_s(&self) -> f64 {
+        self.spent.elapsed.as_secs_f64()
     }
 
     pub(crate) fn tasks_per_s(&self) -> f64 {
-        self.counts.tasks as f64 / self.elapsed.as_secs_f64()
+        self.counts.tasks as f64 / self.elapsed_s()
     }
 
     pub(crate) fn workflows_per_s(&self) -> f64 {
-        (self.started.workflows - self.started.unfinished) as f64 / self.elapsed.as_secs_f64()
+        let finished = self.started.workflows - self.started.unfinished;
+        finished as f64 / self.elapsed_s()
     }
 }
 

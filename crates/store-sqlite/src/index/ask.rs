@@ -8,7 +8,7 @@ use semel_store::StoreError;
 use semel_store::search::{Direction, Hits, Search};
 
 use super::clauses::{Sql, Table, words};
-use super::plan::{Arm, Planned, arms};
+use super::plan::{Arm, Planned, arms, kinds};
 use crate::fault;
 use crate::read::cached;
 
@@ -19,8 +19,7 @@ pub(super) fn page<F: Planned, T>(
 ) -> Result<Hits<T>, StoreError> {
     let arms = arms(search);
     let mut total = 0;
-    for arm in &arms {
-        let count = count(search, arm);
+    for count in counts(search, &arms) {
         let mut statement = cached(connection, &count.text)?;
         let values = params_from_iter(count.values);
         total += statement.query_row(values, |row| row.get::<_, usize>(0)).map_err(fault::of)?;
@@ -65,7 +64,21 @@ fn in_order<F: Table>(search: &Search<F>, a: &[Value], b: &[Value]) -> Ordering 
     each.fold(Ordering::Equal, Ordering::then)
 }
 
-pub(super) fn count<F: Planned>(search: &Search<F>, arm: &Arm) -> Sql {
+/// By kinds where it can be, else row by row; what they count is added.
+pub(super) fn counts<F: Planned>(search: &Search<F>, arms: &[Arm]) -> Vec<Sql> {
+    match kinds(search) {
+        _ if arms.is_empty() => Vec::new(),
+        Some(kinds) => {
+            let condition = if kinds.text.is_empty() { "1" } else { &kinds.text };
+            let text =
+                format!("SELECT ifnull(sum(number), 0) FROM {} WHERE {condition}", F::COUNTS);
+            vec![Sql { text, ..kinds }]
+        }
+        None => arms.iter().map(|arm| count(search, arm)).collect(),
+    }
+}
+
+fn count<F: Planned>(search: &Search<F>, arm: &Arm) -> Sql {
     let from = from(search, arm);
     Sql { text: format!("SELECT count(*) FROM {}", from.text), ..from }
 }
@@ -115,7 +128,12 @@ fn word(direction: Direction) -> &'static str {
 }
 
 fn from<F: Planned>(search: &Search<F>, arm: &Arm) -> Sql {
-    let indexed = arm.index.map(|index| format!(" INDEXED BY {index}")).unwrap_or_default();
+    let indexed = match arm.index {
+        Some(index) => format!(" INDEXED BY {index}"),
+        // Words lead to rows by their number; any index would lead to more of them.
+        None if F::HAS_WORD_INDEX && search.free_text.is_some() => " NOT INDEXED".to_owned(),
+        None => String::new(),
+    };
     let found = match search.free_text.as_deref() {
         None => arm.clauses.clone(),
         Some(text) => arm.clauses.clone().joining(words::<F>(text)),

@@ -13,7 +13,7 @@ pub(super) struct Sql {
 }
 
 impl Sql {
-    fn new(text: impl Into<String>, values: impl IntoIterator<Item = Value>) -> Self {
+    pub(super) fn new(text: impl Into<String>, values: impl IntoIterator<Item = Value>) -> Self {
         Self { text: text.into(), values: values.into_iter().collect() }
     }
 

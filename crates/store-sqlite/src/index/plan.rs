@@ -3,7 +3,8 @@
 //! Named here and not left to guesses: there are no statistics in a file that is written all the
 //! time, and a wrong guess over a million rows is a second. A search by several types or statuses
 //! is several searches whose pages are merged, because only one value's rows come in order. Rows of
-//! a type lie together by status, so a search by type alone is one for each status there is.
+//! a type lie together by status, so a search by type alone is one for each status there is. How many
+//! rows there are of a kind is kept count of, since a count that looks at each takes too long.
 
 use semel_model::{TaskStatus, WorkflowStatus};
 use semel_store::search::{
@@ -31,7 +32,16 @@ pub(super) trait Planned: Table {
     /// Indexes whose rows lie by status before they lie by time.
     const BY_STATUS: &'static [&'static str];
 
+    /// Where rows are counted by kind.
+    const COUNTS: &'static str;
+
     fn statuses() -> Vec<&'static str>;
+
+    /// The condition on kinds; none where rows of one kind differ in what is asked.
+    fn of_kind(clause: &Clause<Self>) -> Option<Sql>;
+
+    /// Runs without a parent are asked for. They have an index, but are nearly all there are.
+    fn is_on_top(clause: &Clause<Self>) -> bool;
 
     /// How rows are found by this clause: each way by an index, and no row by two ways.
     fn ways(clause: &Clause<Self>) -> Vec<(Sql, &'static str)>;
@@ -51,9 +61,22 @@ impl Planned for WorkflowField {
     ];
     const STATUS: Self = Self::Status;
     const BY_STATUS: &'static [&'static str] = &["runs_by_name"];
+    const COUNTS: &'static str = "run_counts";
 
     fn statuses() -> Vec<&'static str> {
         WorkflowStatus::ALL.iter().map(|status| status.as_str()).collect()
+    }
+
+    fn of_kind(clause: &Clause<Self>) -> Option<Sql> {
+        match clause.field {
+            Self::Name | Self::Status | Self::Classifier => Some(one(clause)),
+            Self::Parent if Self::is_on_top(clause) => Some(Sql::new("on_top = 1", [])),
+            _ => None,
+        }
+    }
+
+    fn is_on_top(clause: &Clause<Self>) -> bool {
+        clause.field == Self::Parent && clause.test == Test::Id(vec![IdPattern::Absent])
     }
 
     fn ways(clause: &Clause<Self>) -> Vec<(Sql, &'static str)> {
@@ -61,6 +84,10 @@ impl Planned for WorkflowField {
             Self::WorkflowId => "runs_by_id",
             Self::IdempotencyKey => "runs_by_key",
             Self::Correlation => "runs_by_correlation",
+            // Not as a value: only so does SQLite see that the index holds them all.
+            Self::Parent if Self::is_on_top(clause) => {
+                return vec![(Sql::new("parent = x''", []), "runs_on_top")];
+            }
             Self::Parent => "runs_by_parent",
             Self::Name => "runs_by_name",
             Self::Status => "runs_by_status",
@@ -87,9 +114,22 @@ impl Planned for TaskField {
     ];
     const STATUS: Self = Self::Status;
     const BY_STATUS: &'static [&'static str] = &["tasks_by_type"];
+    const COUNTS: &'static str = "task_counts";
 
     fn statuses() -> Vec<&'static str> {
         TaskStatus::ALL.iter().map(|status| status.as_str()).collect()
+    }
+
+    fn of_kind(clause: &Clause<Self>) -> Option<Sql> {
+        match clause.field {
+            Self::TaskType | Self::Status => Some(one(clause)),
+            Self::DefinitionName => Some(on("definition_name", &clause.test)),
+            _ => None,
+        }
+    }
+
+    fn is_on_top(_: &Clause<Self>) -> bool {
+        false
     }
 
     fn ways(clause: &Clause<Self>) -> Vec<(Sql, &'static str)> {
@@ -126,14 +166,15 @@ pub(super) fn arms<F: Planned>(search: &Search<F>) -> Vec<Arm> {
         return Vec::new();
     }
     let by_words = search.free_text.is_some() && F::HAS_WORD_INDEX;
-    let leading = |field: &F| clauses.iter().position(|it| it.field == *field && leads(it));
-    let Some(at) = F::LEADING.iter().filter(|_| !by_words).find_map(leading) else {
-        let clauses = clauses.iter().map(one).fold(Sql::default(), Sql::joining);
+    let ranks = clauses.iter().enumerate().filter(|_| !by_words);
+    let ranks = ranks.filter_map(|(at, clause)| Some((rank(search, clause)?, at)));
+    let Some((_, at)) = ranks.min() else {
+        let clauses = clauses.iter().map(aside).fold(Sql::default(), Sql::joining);
         return vec![Arm { index: None, clauses }];
     };
     let without = |left_out: &[usize]| {
         let rest = clauses.iter().enumerate().filter(|(other, _)| !left_out.contains(other));
-        rest.map(|(_, clause)| one(clause)).fold(Sql::default(), Sql::joining)
+        rest.map(|(_, clause)| aside(clause)).fold(Sql::default(), Sql::joining)
     };
     let field = clauses[at].field;
     let is_exact = is_exact(&clauses[at].test);
@@ -154,6 +195,32 @@ pub(super) fn arms<F: Planned>(search: &Search<F>) -> Vec<Arm> {
         }
     }
     arms
+}
+
+/// Kinds whose rows are all found, and no other; none: rows have to be counted one by one.
+pub(super) fn kinds<F: Planned>(search: &Search<F>) -> Option<Sql> {
+    if search.free_text.is_some() {
+        return None;
+    }
+    let conditions: Option<Vec<_>> = search.clauses.iter().map(F::of_kind).collect();
+    Some(conditions?.into_iter().fold(Sql::default(), Sql::joining))
+}
+
+/// A clause that does not lead. The sign keeps SQLite from an index that would be no help: nearly all
+/// rows are in it, and in another order than is wanted.
+fn aside<F: Planned>(clause: &Clause<F>) -> Sql {
+    if F::is_on_top(clause) { Sql::new("+parent = x''", []) } else { one(clause) }
+}
+
+/// The clause of the lowest rank leads; one without a rank cannot. Rows on top come before those of
+/// a time, and only where they come in order.
+fn rank<F: Planned>(search: &Search<F>, clause: &Clause<F>) -> Option<usize> {
+    let place = |field: F| F::LEADING.iter().position(|leading| *leading == field);
+    if F::is_on_top(clause) {
+        let is_by_start = search.order.first().is_some_and(|(field, _)| *field == F::START);
+        return place(F::START).filter(|_| is_by_start).map(|at| 2 * at);
+    }
+    place(clause.field).filter(|_| leads(clause)).map(|at| 2 * at + 1)
 }
 
 /// A condition for each status that is looked for, and the clause that says which.
