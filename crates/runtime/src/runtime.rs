@@ -29,6 +29,10 @@ const LOOKS_AT_ONCE: usize = 2;
 /// How long one may wait for its turn.
 const TURN_WITHIN: Duration = Duration::from_secs(5);
 
+/// Waits of this length and longer may end early, by less than the interval at which they end.
+const LONG_WAIT_MS: i64 = 1_000;
+const WAITS_END_EVERY_MS: i64 = 100;
+
 pub struct Runtime {
     world: Arc<World>,
     looks: Semaphore,
@@ -114,7 +118,7 @@ impl Runtime {
         self.world.meters.polled(&queue);
         let waiting = Arc::new(Waiting::default());
         let _listening = Listening(Arc::clone(&waiting));
-        let wait_until = now.plus_ms(i64::try_from(wait.as_millis()).unwrap_or(0));
+        let wait_until = end_of_wait(now, i64::try_from(wait.as_millis()).unwrap_or(0));
         let named = token.is_some();
         let token = token.unwrap_or_else(|| Digest::of(ExecutionId::draw().as_bytes()));
         let claim = Claim { queue, worker, count, token, named, wait_until, waiting };
@@ -211,11 +215,31 @@ impl Runtime {
     }
 }
 
+/// Long waits end together, a little early: one wake-up answers many polls, which then ask again at
+/// one moment and are parked in one round. A fleet that waits costs little.
+fn end_of_wait(now: Timestamp, wait_ms: i64) -> Timestamp {
+    let end = now.plus_ms(wait_ms);
+    let early_ms = if wait_ms < LONG_WAIT_MS { 0 } else { end.ms().rem_euclid(WAITS_END_EVERY_MS) };
+    end.plus_ms(-early_ms)
+}
+
 /// A caller that goes away stops listening: no task is handed to nobody.
 struct Listening(Arc<Waiting>);
 
 impl Drop for Listening {
     fn drop(&mut self) {
         self.0.give_up();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_waits_end_together_and_short_ones_when_they_say() {
+        let at = |ms: i64, wait: i64| end_of_wait(Timestamp::from_ms(ms), wait).ms();
+        assert_eq!((at(1_234, 100), at(1_234, 999)), (1_334, 2_233));
+        assert_eq!((at(1_234, 5_000), at(1_299, 5_000), at(1_300, 5_000)), (6_200, 6_200, 6_300));
     }
 }
