@@ -9,6 +9,7 @@ use axum::http::Method;
 use axum::response::Response;
 
 use crate::caller::{ANONYMOUS, Principal};
+use crate::endpoint::Does;
 use crate::watch::Asked;
 
 /// How much of a path is noted.
@@ -28,8 +29,8 @@ struct Noted {
 }
 
 impl Line {
-    pub(crate) fn of(request: &Request, mutates: bool) -> Self {
-        if !mutates {
+    pub(crate) fn of(request: &Request, does: Does) -> Self {
+        if does != Does::Changes {
             return Self(None);
         }
         let method = request.method().clone();

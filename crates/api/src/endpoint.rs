@@ -57,11 +57,19 @@ pub(crate) struct Endpoint {
     pub(crate) gives: Option<Content>,
     /// May answer 204, or always does.
     pub(crate) empty: Empty,
-    /// Changes something. A GET that does is audited, and never done for a HEAD.
-    pub(crate) mutates: bool,
+    pub(crate) does: Does,
     /// Other statuses than the usual refusals.
     pub(crate) also: Vec<u16>,
     serve: MethodRouter<App>,
+}
+
+/// What calling an endpoint does. Only a look is ever done for a HEAD.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Does {
+    Looks,
+    /// Hands tasks out. Workers ask all the time, so it is not audited; who has a task is stored.
+    Takes,
+    Changes,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -91,9 +99,9 @@ fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
 
 impl Endpoint {
     fn new(method: Method, path: &'static str, access: Access, serve: MethodRouter<App>) -> Self {
-        let mutates = method != Method::GET;
+        let does = if method == Method::GET { Does::Looks } else { Does::Changes };
         Self {
-            mutates,
+            does,
             method,
             path,
             access,
@@ -161,8 +169,8 @@ impl Endpoint {
         Self { empty: Empty::Sometimes, ..self }
     }
 
-    pub(crate) fn mutates(self) -> Self {
-        Self { mutates: true, ..self }
+    pub(crate) fn does(self, does: Does) -> Self {
+        Self { does, ..self }
     }
 
     pub(crate) fn also(mut self, status: u16) -> Self {
@@ -172,8 +180,8 @@ impl Endpoint {
 
     /// Adds the route, with its guard in front of the handler.
     pub(crate) fn open(self, routes: Router<App>, app: &App) -> Router<App> {
-        let Self { access, mutates, .. } = self;
-        let watch = Guard { app: app.clone(), access, mutates };
+        let Self { access, does, .. } = self;
+        let watch = Guard { app: app.clone(), access, does };
         routes.route(self.path, self.serve.layer(from_fn_with_state(watch, guard)))
     }
 }

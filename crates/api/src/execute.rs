@@ -17,7 +17,7 @@ use crate::answer::{Answered, json as answer_json};
 use crate::app::App;
 use crate::caller::Caller;
 use crate::endpoint::Value::{Choice, Count, Number, Text};
-use crate::endpoint::{Endpoint, get, post};
+use crate::endpoint::{Does, Endpoint, get, post};
 use crate::error::ApiError;
 use crate::named;
 use crate::operations::{Operation, operate};
@@ -55,7 +55,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .takes_data(),
         by_name(get("/api/workflow/execute/{name}", OPERATE, execute_with_query))
             .about("Starts a run, waits, and tells its output; the query is its input")
-            .mutates(),
+            .does(Does::Changes),
         waits(post("/api/workflow/{id}/state", OPERATE, update_state))
             .about("Changes variables and a task of a run, and waits")
             .takes::<WorkflowStateUpdate>()

@@ -12,6 +12,7 @@ use semel_runtime::Holder;
 use crate::app::App;
 use crate::audit::Line;
 use crate::caller::Principal;
+use crate::endpoint::Does;
 use crate::error::ApiError;
 use crate::roles::{self, Access};
 
@@ -19,17 +20,17 @@ use crate::roles::{self, Access};
 pub(crate) struct Guard {
     pub(crate) app: App,
     pub(crate) access: Access,
-    pub(crate) mutates: bool,
+    pub(crate) does: Does,
 }
 
 /// While authentication is off, everybody is let in as nobody in particular.
 pub(crate) async fn guard(
-    State(Guard { app, access, mutates }): State<Guard>,
+    State(Guard { app, access, does }): State<Guard>,
     mut request: Request,
     next: Next,
 ) -> Response {
     // A HEAD would be served as its GET.
-    let is_misled = mutates && request.method() == Method::HEAD;
+    let is_misled = does != Does::Looks && request.method() == Method::HEAD;
     let Some(auth) = &app.auth else {
         let refused = is_misled.then(|| ApiError::MethodNotAllowed.into_response());
         return match refused {
@@ -37,7 +38,7 @@ pub(crate) async fn guard(
             None => next.run(request).await,
         };
     };
-    let mut line = Line::of(&request, mutates);
+    let mut line = Line::of(&request, does);
     if matches!(access, Access::Anyone) {
         return line.ended(next.run(request).await);
     }

@@ -18,7 +18,7 @@ use crate::app::App;
 use crate::caller::Caller;
 use crate::confidential;
 use crate::endpoint::Value::{Flag, Number, Text};
-use crate::endpoint::{Endpoint, get, post};
+use crate::endpoint::{Does, Endpoint, get, post};
 use crate::error::ApiError;
 use crate::logs;
 use crate::params::{Params, Path};
@@ -36,7 +36,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     vec![
         get("/api/tasks/poll/{type}", WORK, poll)
             .about("Takes a task of a type")
-            .mutates()
+            .does(Does::Takes)
             .query("workerid", Text)
             .query("domain", Text)
             .query("pollId", Text)
@@ -44,7 +44,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .or_nothing(),
         get("/api/tasks/poll/batch/{type}", WORK, poll_batch)
             .about("Takes tasks of a type, waiting for one if there is none")
-            .mutates()
+            .does(Does::Takes)
             .query("workerid", Text)
             .query("domain", Text)
             .query("pollId", Text)
