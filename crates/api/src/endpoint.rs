@@ -7,12 +7,13 @@
 use axum::Router;
 use axum::handler::Handler;
 use axum::http::Method;
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{self, MethodRouter};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::app::App;
 use crate::guard::{Guard, guard};
+use crate::request::discard_body;
 use crate::roles::Access;
 
 pub(crate) type MakeSchema = fn(&mut SchemaGenerator) -> Schema;
@@ -182,6 +183,10 @@ impl Endpoint {
     pub(crate) fn open(self, routes: Router<App>, app: &App) -> Router<App> {
         let Self { access, does, .. } = self;
         let watch = Guard { app: app.clone(), access, does };
-        routes.route(self.path, self.serve.layer(from_fn_with_state(watch, guard)))
+        let serve = match self.takes {
+            Some(_) => self.serve,
+            None => self.serve.layer(from_fn(discard_body)),
+        };
+        routes.route(self.path, serve.layer(from_fn_with_state(watch, guard)))
     }
 }

@@ -9,8 +9,10 @@ use std::marker::PhantomData;
 
 use axum::body::to_bytes;
 use axum::extract::{FromRequest, Request};
+use axum::middleware::Next;
+use axum::response::Response;
 use bytes::Bytes;
-use http_body_util::LengthLimitError;
+use http_body_util::{BodyExt as _, LengthLimitError};
 use semel_engine::PAYLOAD_BYTES_MAX;
 use semel_model::{Payload, lenient};
 use serde::de::value::MapAccessDeserializer;
@@ -36,6 +38,14 @@ impl FromRequest<App> for Body {
             _ => ApiError::Malformed(format!("the request body broke off: {error}")),
         })
     }
+}
+
+/// For endpoints that read no body: one that is sent all the same is read to its end and thrown away,
+/// piece by piece. Closing the connection on unread bytes would cut the answer off.
+pub(crate) async fn discard_body(request: Request, next: Next) -> Response {
+    let (head, mut body) = request.into_parts();
+    while let Some(Ok(_)) = body.frame().await {}
+    next.run(Request::from_parts(head, axum::body::Body::empty())).await
 }
 
 impl Body {
