@@ -1,8 +1,10 @@
 //! # Apply: the only code that alters an execution
 //!
 //! Used while deciding and while folding a journal, so both come to the same state. What concerns
-//! single tasks is in `apply/tasks.rs`.
+//! single tasks is in `apply/tasks.rs`, what leads from one to the next in `apply/flow.rs`.
 
+mod flow;
+mod index;
 mod tasks;
 
 use std::sync::Arc;
@@ -47,9 +49,21 @@ impl Execution {
             Change::TaskScheduled { .. } => self.add_task(change, page),
             Change::TaskSkipped { .. } => self.add_skipped(change, page),
             Change::TaskClosed { .. } => self.close_task(change, page),
-            Change::Asked { task, question, retry_at } => {
-                self.alter(*task, |task| task.question = Some((question.clone(), *retry_at)));
+            Change::Asked { task, question, input, retry_at } => {
+                self.ask(*task, question, *input, *retry_at, page);
             }
+            Change::AskedAgain { task, retry_at } => self.ask_again(*task, *retry_at),
+            Change::Heard { task } => self.alter(*task, |task| task.question = None),
+            Change::Defined { definition } => self.define(&page.payload(*definition)),
+            Change::Chose { task, case, followed } => self.choose(*task, case, *followed),
+            Change::Forked { task, begun, branches } => self.fork(*task, *begun, *branches),
+            Change::LoopTurned { task, turn, items } => {
+                let items = items.map(|slot| page.payload(slot));
+                self.turn_loop(*task, *turn, items.as_ref());
+            }
+            Change::TaskResumed { task, attempt } => self.resume_task(*task, *attempt, page.at),
+            Change::Remaining { tasks } => self.remain(tasks, page.at),
+            Change::Continued => self.go_on(),
             Change::TaskPlaced { task, domain } => self.place(*task, domain.as_deref()),
             Change::TaskWaits { task, until } => {
                 self.alter(*task, |task| task.wait_until = Some(*until));
@@ -86,7 +100,7 @@ impl Execution {
                 let run = self.run_mut();
                 run.status = Some(WorkflowStatus::Running);
                 run.last_resumed_at = page.at;
-                self.unconsumed.clear();
+                self.go_on();
                 self.arm_workflow_deadline();
             }
             Change::Revived { .. } => self.revive(change, page.at),
@@ -154,7 +168,7 @@ impl Execution {
         }
         run.epoch = epoch.unwrap_or(run.epoch);
         run.failed_task = run.failed_task.filter(|_| *failure_kept);
-        self.unconsumed.clear();
+        self.go_on();
         self.arm_workflow_deadline();
     }
 

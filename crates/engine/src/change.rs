@@ -59,6 +59,12 @@ pub enum Change {
         /// Asked for by a person: clocks and reasons of earlier attempts do not count.
         #[serde(default, skip_serializing_if = "is_false")]
         by_hand: bool,
+        /// The dynamic fork whose branch it is part of.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fork: Option<TaskId>,
+        /// What a DYNAMIC step turned out to be.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        definition: Option<Digest>,
     },
     /// The engine begins a task of its own whose delay is over.
     TaskBegan {
@@ -70,6 +76,46 @@ pub enum Change {
         attempt: u32,
         input: Slot,
     },
+    /// A join, a loop or a fork goes on where it was.
+    TaskResumed {
+        task: TaskId,
+        attempt: u32,
+    },
+    /// Steps that came with the run's data.
+    Defined {
+        definition: Slot,
+    },
+    /// A SWITCH has chosen.
+    Chose {
+        task: TaskId,
+        case: String,
+        /// There is something to do in that case.
+        #[serde(default, skip_serializing_if = "is_false")]
+        followed: bool,
+    },
+    /// So many branches have begun.
+    Forked {
+        task: TaskId,
+        begun: u32,
+        /// Where they are defined, if not in the fork's own step.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        branches: Option<Digest>,
+    },
+    /// A loop is in this turn now.
+    LoopTurned {
+        task: TaskId,
+        turn: u32,
+        /// What it goes over; said with the first turn.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        items: Option<Slot>,
+    },
+    /// There was more to do than one commit holds: what follows from these comes with the next.
+    Remaining {
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tasks: Vec<TaskId>,
+    },
+    /// What remained is being done.
+    Continued,
     /// A task that waits for its child waits again.
     TaskReopened {
         task: TaskId,
@@ -84,6 +130,8 @@ pub enum Change {
         /// Before the run came there: it is listed before all others.
         #[serde(default, skip_serializing_if = "is_false")]
         ahead: bool,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fork: Option<TaskId>,
     },
     /// Somebody jumped over the task while it ran: nothing waits for it, and no retry does it again.
     TaskPassedOver {
@@ -162,11 +210,22 @@ pub enum Change {
     },
     /// The run's variables are what its definition says.
     VariablesReset,
-    /// The task waits for an answer before it is offered to workers.
+    /// The task waits for an answer.
     Asked {
         task: TaskId,
         question: Question,
+        /// What a script is to look at.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        input: Option<Slot>,
         retry_at: Timestamp,
+    },
+    AskedAgain {
+        task: TaskId,
+        retry_at: Timestamp,
+    },
+    /// The task's question has been answered.
+    Heard {
+        task: TaskId,
     },
     /// The task's question is answered and its queue is known.
     TaskPlaced {
@@ -239,8 +298,13 @@ pub enum Removed {
     All,
     /// Those scheduled after this one.
     After(TaskId),
-    /// All attempts at these steps.
+    /// All attempts at these, by the names of tasks.
     Steps(Vec<String>),
+    /// What the loop did up to and including this turn.
+    Turns {
+        of: TaskId,
+        through: u32,
+    },
 }
 
 fn is_zero(at: &Timestamp) -> bool {

@@ -5,7 +5,8 @@
 
 use semel_model::{TaskId, TaskStatus, Timestamp};
 
-use crate::execution::{Deadline, Execution, Task};
+use crate::execution::{Deadline, Execution};
+use crate::task::Task;
 
 impl Execution {
     pub(crate) fn deadlines_of(&self, task: &Task) -> Vec<(Timestamp, Deadline)> {
@@ -19,7 +20,7 @@ impl Execution {
         let total = after(task.first_scheduled_at, step.total_timeout_seconds(), Deadline::Total);
         let run = after(task.started_at, step.run_timeout_seconds(), Deadline::Run);
         let silent = after(task.updated_at, step.response_timeout_seconds(), Deadline::Response);
-        let asked = task.question.as_ref().map(|(_, again)| (*again, Deadline::Question(task.id)));
+        let asked = task.question.as_ref().map(|it| (it.retry_at, Deadline::Question(task.id)));
         let is_waiting = task.system && task.status == TaskStatus::Scheduled;
         let begins = is_waiting.then_some((task.ready_at, Deadline::Begin(task.id)));
         let waits = task.wait_until.map(|until| (until, Deadline::Wait(task.id)));

@@ -14,6 +14,7 @@ use crate::execution::{Deadline, Execution};
 use crate::facts::Facts;
 use crate::pin::Pinned;
 use crate::record::RecordKey;
+use crate::schedule::Site;
 use crate::turn::Turn;
 
 /// What is now so, and what it was decided on.
@@ -36,11 +37,13 @@ pub enum Stop {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rows {
-    /// All deliveries of the execution.
-    Deliveries,
+    /// The deliveries of these tasks.
+    Deliveries(Vec<TaskId>),
     Record(RecordKey),
     /// What is registered by that name and version; version 0 is the latest.
     Definition(String, i32),
+    /// Task definitions registered under these names.
+    Tasks(Vec<String>),
 }
 
 /// What an event brings along besides itself.
@@ -85,7 +88,7 @@ pub fn decide(
         Event::Signalled { progress } => turn.signal(progress)?,
         Event::Expired { task } => turn.expire(*task)?,
         Event::Woke => turn.wake()?,
-        Event::Answered { task, question, answer } => turn.answer(*task, *question, answer),
+        Event::Answered { task, question, answer } => turn.answer(*task, *question, answer)?,
         Event::Paused => turn.pause()?,
         Event::Resumed => turn.resume()?,
         Event::Terminated { reason, compensate } => {
@@ -134,7 +137,7 @@ impl Turn<'_> {
     /// The first step, or the end.
     pub(crate) fn begin_steps(&mut self) -> Result<(), Stop> {
         match self.execution().definition().first().cloned() {
-            Some(step) => self.schedule(&step)?,
+            Some(step) => self.schedule(Site::first(step))?,
             None => {
                 let reason = Some("No tasks found to be executed".to_owned());
                 self.close_execution(Ending::of(WorkflowStatus::Completed, reason))?;
@@ -160,15 +163,15 @@ impl Turn<'_> {
         }
         let waiting = self.execution().unconsumed();
         self.emit(Change::Resumed);
-        waiting.iter().for_each(|task| self.after_close(task.id));
+        waiting.iter().for_each(|task| self.look_again(task));
         Ok(())
     }
 
     pub(crate) fn wake(&mut self) -> Result<(), Stop> {
         for deadline in self.execution().due(self.now()) {
             self.settle()?; // Each is judged on what the one before it led to.
-            if self.execution().is_closed() {
-                break;
+            if self.execution().is_closed() && deadline != Deadline::Remaining {
+                continue;
             }
             match deadline {
                 Deadline::Workflow => self.time_out_execution()?,
@@ -178,6 +181,7 @@ impl Turn<'_> {
                 Deadline::Response(task) => self.expire_clock(task, Timeout::Response)?,
                 Deadline::Wait(task) => self.end_wait(task),
                 Deadline::Begin(task) => self.begin_delayed(task)?,
+                Deadline::Remaining => self.take_up_rest()?,
             }
         }
         Ok(())

@@ -11,7 +11,9 @@ use semel_model::{Digest, ExecutionId, Payload, TaskId, Timestamp, Traceparent};
 use serde::{Deserialize, Serialize};
 
 use crate::change::{Change, HandOutFacts, Timeout};
-use crate::execution::{Execution, Task};
+use crate::execution::Execution;
+use crate::pin::outer_name;
+use crate::task::Task;
 
 /// Where workers look for a task: its type and, if it has one, its domain.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -131,6 +133,11 @@ impl Delivery {
         }
     }
 
+    /// Which turn of the innermost loop around it this is; 0 outside of loops.
+    pub fn iteration(&self) -> u32 {
+        outer_name(&self.reference).map_or(0, |(_, turn)| turn)
+    }
+
     /// Gives the task to a worker. The caller holds the row and has drawn a fence above `fence`.
     pub fn hand_out(&mut self, claim: &Claimed, response_ms: i64, run_ms: i64) {
         let hand_out = &mut self.hand_out;
@@ -186,27 +193,13 @@ pub fn follow(
                 rows.insert(task.id, Some(Delivery::of(execution, task)));
             }
         }
-        Change::TaskReady { task } => {
-            let task = execution.expect_task(*task);
-            if let Some(Some(row)) = rows.get_mut(&task.id) {
-                let kept = row.hand_out.clone();
-                *row = Delivery::of(execution, task);
-                row.hand_out = HandOut { poll_until: row.hand_out.poll_until, ..kept };
-            }
-        }
+        Change::TaskReady { task } => _ = renew(rows, execution, *task),
         Change::TaskProgressed { task, .. } => {
-            let task = execution.expect_task(*task);
-            if let Some(Some(row)) = rows.get_mut(&task.id) {
-                let kept = row.hand_out.clone();
-                *row = Delivery::of(execution, task);
-                row.hand_out = HandOut {
-                    leased: false,
-                    lease_until: None,
-                    token: None,
-                    poll_until: row.hand_out.poll_until,
-                    updated_at: task.updated_at,
-                    ..kept
-                };
+            if let Some(given_back) = renew(rows, execution, *task) {
+                given_back.leased = false;
+                given_back.lease_until = None;
+                given_back.token = None;
+                given_back.updated_at = execution.expect_task(*task).updated_at;
             }
         }
         Change::TaskClosed { task, .. } => {
@@ -225,6 +218,15 @@ pub fn follow(
         Change::Resumed => arm(rows, execution, true),
         Change::Started { .. }
         | Change::Asked { .. }
+        | Change::AskedAgain { .. }
+        | Change::Heard { .. }
+        | Change::Defined { .. }
+        | Change::Chose { .. }
+        | Change::Forked { .. }
+        | Change::LoopTurned { .. }
+        | Change::TaskResumed { .. }
+        | Change::Remaining { .. }
+        | Change::Continued
         | Change::TaskWaits { .. }
         | Change::TaskBegan { .. }
         | Change::TaskReopened { .. }
@@ -246,6 +248,19 @@ pub fn follow(
         | Change::ExecutionAlerted
         | Change::ExecutionClosed { .. } => {}
     }
+}
+
+/// The row says again what the journal says; who holds it stays.
+fn renew<'a>(
+    rows: &'a mut BTreeMap<TaskId, Option<Delivery>>,
+    execution: &Execution,
+    task: TaskId,
+) -> Option<&'a mut HandOut> {
+    let row = rows.get_mut(&task)?.as_mut()?;
+    let kept = row.hand_out.clone();
+    *row = Delivery::of(execution, execution.expect_task(task));
+    row.hand_out = HandOut { poll_until: row.hand_out.poll_until, ..kept };
+    Some(&mut row.hand_out)
 }
 
 fn arm(rows: &mut BTreeMap<TaskId, Option<Delivery>>, execution: &Execution, armed: bool) {

@@ -10,10 +10,11 @@ use serde_json::json;
 
 use crate::change::Change;
 use crate::decide::Stop;
-use crate::execution::Task;
 use crate::expression::merged;
 use crate::message::{ChildEnd, Message};
 use crate::retry::ending_of;
+use crate::settle::STEPS_MAX;
+use crate::task::Task;
 use crate::turn::{Closing, PAYLOAD_BYTES_MAX, Turn};
 
 /// How a run ends.
@@ -105,6 +106,9 @@ impl Turn<'_> {
         let watchers = self.execution().run().watchers.clone();
         let was_live = self.execution().is_live();
         self.emit(Change::ExecutionClosed { status, reason, output, failed_task: failed });
+        if self.execution().open_count() > 0 {
+            self.emit(Change::Remaining { tasks: Vec::new() });
+        }
         if was_live {
             self.tell_end(watchers, removed);
         }
@@ -114,13 +118,27 @@ impl Turn<'_> {
         Ok(())
     }
 
-    /// Cancels every open task; children are told why.
+    /// Cancels what a run that is over has left open.
+    pub(crate) fn cancel_rest(&mut self) -> Result<(), Stop> {
+        let status = self.execution().status().unwrap_or(WorkflowStatus::Terminated);
+        let reason = self.execution().reason().map(str::to_owned);
+        self.emit(Change::Continued);
+        self.cancel_open(status, reason.as_deref())?;
+        if self.execution().open_count() > 0 {
+            self.emit(Change::Remaining { tasks: Vec::new() });
+        }
+        Ok(())
+    }
+
+    /// Cancels open tasks, as many as one commit holds; children are told why.
     fn cancel_open(&mut self, status: WorkflowStatus, reason: Option<&str>) -> Result<(), Stop> {
         let farewell = match reason {
             Some(reason) => format!("Parent workflow has been terminated with reason: {reason}"),
             None => format!("Parent workflow has been terminated with status {status}"),
         };
-        let open: Vec<Arc<Task>> = self.execution().open_tasks().cloned().collect();
+        let open = self.execution().open_tasks().take(STEPS_MAX).cloned();
+        let open: Vec<Arc<Task>> = open.collect();
+        self.expect_deliveries(&open)?;
         for task in open {
             self.cancel(&task, &farewell)?;
         }

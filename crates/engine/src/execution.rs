@@ -8,16 +8,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use imbl::{OrdMap, OrdSet, Vector};
-use semel_model::{
-    Digest, ExecutionId, Payload, TaskId, TaskStatus, Timestamp, Traceparent, WorkflowStatus,
-};
+use semel_model::{Digest, ExecutionId, Payload, TaskId, Timestamp, Traceparent, WorkflowStatus};
 
 use crate::entry::Link;
 use crate::event::Parent;
 use crate::kinds::Kind;
 use crate::message::EPOCH_ALONE;
 use crate::pin::{Pinned, Step};
-use crate::question::Question;
+use crate::task::{Asked, Flow, Task};
 
 #[derive(Clone, Debug)]
 pub struct Execution {
@@ -25,13 +23,26 @@ pub struct Execution {
     pub(crate) definition: Arc<Pinned>,
     pub(crate) link: Link,
     pub(crate) run: Arc<Run>,
-    pub(crate) tasks: Vector<Arc<Task>>,
+    /// By their numbers, which are given in the order of scheduling.
+    pub(crate) tasks: OrdMap<u32, Arc<Task>>,
     pub(crate) by_id: OrdMap<TaskId, u32>,
+    /// The newest attempt by the name of the task, and by that of the step.
     pub(crate) latest: OrdMap<Arc<str>, u32>,
+    pub(crate) newest: OrdMap<Arc<str>, u32>,
     pub(crate) open: OrdSet<u32>,
-    /// Closed while paused: what follows from them waits for the resume.
+    /// What follows from these waits: for the resume, or for the next commit.
     pub(crate) unconsumed: OrdSet<u32>,
+    /// Open joins, by the names of what they wait for.
+    pub(crate) awaited: OrdMap<Arc<str>, OrdSet<u32>>,
+    /// What a loop did in each of its turns.
+    pub(crate) turns: OrdMap<(TaskId, u32), Vector<u32>>,
+    /// How many open tasks are directly inside a loop.
+    pub(crate) busy: OrdMap<TaskId, u32>,
+    /// Steps that came with the run's data.
+    pub(crate) defined: OrdMap<Digest, Arc<Pinned>>,
     pub(crate) deadlines: OrdSet<(Timestamp, Deadline)>,
+    /// Since when something waits for the next commit.
+    pub(crate) remaining_since: Option<Timestamp>,
     pub(crate) last_at: Timestamp,
     /// Counts restarts and reruns: ids of removed tasks are never given again.
     pub(crate) generation: u32,
@@ -76,76 +87,8 @@ pub enum Deadline {
     Wait(TaskId),
     /// A task the engine runs itself, whose delay is over.
     Begin(TaskId),
-}
-
-/// One attempt at a step.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Task {
-    pub id: TaskId,
-    pub reference: Arc<str>,
-    /// Where it stands in the definition it was scheduled from.
-    pub step: Step,
-    pub seq: u32,
-    pub attempt: u32,
-    pub status: TaskStatus,
-    pub input: Payload,
-    pub output: Payload,
-    pub reason: Option<String>,
-    pub domain: Option<String>,
-    pub replaces: Option<TaskId>,
-    pub replaced: bool,
-    pub scheduled_at: Timestamp,
-    pub first_scheduled_at: Timestamp,
-    pub ready_at: Timestamp,
-    pub started_at: Timestamp,
-    pub updated_at: Timestamp,
-    pub ended_at: Timestamp,
-    pub callback_after_seconds: i64,
-    pub worker: Option<String>,
-    pub polls: u32,
-    pub fence: Option<u64>,
-    /// Fingerprint of the last accepted report; its repeat is recognised by it.
-    pub accepted: Option<Digest>,
-    /// What is still asked about it, and when it will be asked again.
-    pub question: Option<(Question, Timestamp)>,
-    pub alerted_poll: bool,
-    pub alerted_run: bool,
-    pub alerted_total: bool,
-    /// Run by the engine itself.
-    pub system: bool,
-    /// When it ends by itself.
-    pub wait_until: Option<Timestamp>,
-    /// Skipped before the run came there: listed before all others.
-    pub is_ahead: bool,
-    /// Cancelled by a jump over it.
-    pub is_passed_over: bool,
-    /// Done once more under its old id: only a current hand-out speaks for it.
-    pub is_reset: bool,
-    pub child: Option<Child>,
-    /// How many children it has had.
-    pub children: u32,
-}
-
-/// The run a task waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Child {
-    pub run: ExecutionId,
-    pub epoch: u32,
-    /// Found under a key, not begun by this task: it is never cancelled by it.
-    pub is_observed: bool,
-}
-
-impl Task {
-    /// Offered to workers: open, and its queue is known.
-    pub fn is_placed(&self) -> bool {
-        !self.status.is_terminal() && self.question.is_none() && !self.system
-    }
-
-    /// A WAIT that only somebody's word will end.
-    pub fn is_blocking(&self) -> bool {
-        let waits = !self.status.is_terminal() && self.step.kind() == Kind::Wait;
-        waits && self.wait_until.is_none() && !self.is_ahead
-    }
+    /// What one commit did not hold.
+    Remaining,
 }
 
 impl Execution {
@@ -156,12 +99,18 @@ impl Execution {
             definition,
             link: Link::default(),
             run: Arc::default(),
-            tasks: Vector::new(),
+            tasks: OrdMap::new(),
             by_id: OrdMap::new(),
             latest: OrdMap::new(),
+            newest: OrdMap::new(),
             open: OrdSet::new(),
             unconsumed: OrdSet::new(),
+            awaited: OrdMap::new(),
+            turns: OrdMap::new(),
+            busy: OrdMap::new(),
+            defined: OrdMap::new(),
             deadlines: OrdSet::new(),
+            remaining_since: None,
             last_at: Timestamp::NOT_YET,
             generation: 0,
         }
@@ -280,7 +229,7 @@ impl Execution {
     }
 
     pub fn task(&self, id: TaskId) -> Option<&Arc<Task>> {
-        self.tasks.get(*self.by_id.get(&id)? as usize - 1)
+        self.tasks.get(self.by_id.get(&id)?)
     }
 
     /// What follows from this closed task is already so.
@@ -293,11 +242,7 @@ impl Execution {
     }
 
     pub(crate) fn unconsumed(&self) -> Vec<Arc<Task>> {
-        self.unconsumed
-            .iter()
-            .filter_map(|seq| self.tasks.get(*seq as usize - 1))
-            .cloned()
-            .collect()
+        self.unconsumed.iter().filter_map(|seq| self.tasks.get(seq)).cloned().collect()
     }
 
     /// Time of the last entry; a decision is never made before it.
@@ -311,7 +256,7 @@ impl Execution {
 
     /// All tasks, in the order of scheduling.
     pub fn tasks(&self) -> impl Iterator<Item = &Arc<Task>> {
-        self.tasks.iter()
+        self.tasks.values()
     }
 
     pub fn task_count(&self) -> usize {
@@ -319,17 +264,75 @@ impl Execution {
     }
 
     pub(crate) fn last_task(&self) -> Option<&Arc<Task>> {
-        self.tasks.iter().rev().find(|task| !task.is_ahead)
+        self.tasks.values().rev().find(|task| !task.is_ahead)
     }
 
-    /// The newest attempt at a step.
+    /// The newest attempt at a task, by its name.
     pub fn latest(&self, reference: &str) -> Option<&Arc<Task>> {
-        self.tasks.get(*self.latest.get(reference)? as usize - 1)
+        self.tasks.get(self.latest.get(reference)?)
     }
 
     /// The newest attempt at every step that has one.
     pub(crate) fn latest_attempts(&self) -> impl Iterator<Item = &Arc<Task>> {
-        self.latest.values().filter_map(|seq| self.tasks.get(*seq as usize - 1))
+        self.latest.values().filter_map(|seq| self.tasks.get(seq))
+    }
+
+    /// The newest task at a step, whichever turn of a loop it is in.
+    pub(crate) fn newest(&self, step: &str) -> Option<&Arc<Task>> {
+        self.tasks.get(self.newest.get(step)?)
+    }
+
+    /// By the name of the task, else by that of the step in whichever turn.
+    pub fn named(&self, reference: &str) -> Option<&Arc<Task>> {
+        let exact = self.latest(reference);
+        exact.or_else(|| self.newest(reference)).filter(|task| !task.status.is_terminal())
+    }
+
+    /// The definition whose steps the tasks of a dynamic fork stand at; without one, the run's own.
+    pub(crate) fn home(&self, fork: Option<TaskId>) -> &Arc<Pinned> {
+        let fork = fork.and_then(|fork| self.task(fork));
+        let branches = fork.and_then(|fork| match &fork.flow {
+            Flow::Fork { branches, .. } => self.defined.get(branches.as_ref()?),
+            Flow::None | Flow::Case(_) | Flow::Join(_) | Flow::Loop(_) => None,
+        });
+        branches.unwrap_or(&self.definition)
+    }
+
+    /// The task itself, or the outermost dynamic fork it is inside of.
+    pub(crate) fn outside_of_forks(&self, task: &Arc<Task>) -> Arc<Task> {
+        let outer = std::iter::successors(Some(task), |task| self.task(task.fork?));
+        Arc::clone(outer.last().unwrap_or(task))
+    }
+
+    /// The outermost step a task is inside of, itself perhaps.
+    pub(crate) fn top_place(&self, task: &Arc<Task>) -> Option<Step> {
+        let task = self.outside_of_forks(task);
+        let place = self.definition.find(&task.reference)?;
+        Some(self.definition.surroundings(place).last().unwrap_or(place).clone())
+    }
+
+    /// The tasks directly inside a turn of a loop, in the order of scheduling.
+    pub(crate) fn in_turn(&self, of: TaskId, turn: u32) -> impl Iterator<Item = &Arc<Task>> {
+        let found = self.turns.get(&(of, turn)).into_iter().flatten();
+        found.filter_map(|seq| self.tasks.get(seq))
+    }
+
+    pub(crate) fn is_busy(&self, of: TaskId) -> bool {
+        self.busy.get(&of).is_some_and(|count| *count > 0)
+    }
+
+    /// The joins that wait for a task of that name.
+    pub(crate) fn joins_on(&self, reference: &str) -> Vec<u32> {
+        self.awaited.get(reference).into_iter().flatten().copied().collect()
+    }
+
+    /// Steps that came with the run's data.
+    pub fn defined(&self, digest: Digest) -> Option<&Arc<Pinned>> {
+        self.defined.get(&digest)
+    }
+
+    pub fn open_count(&self) -> usize {
+        self.open.len()
     }
 
     /// What a signal would answer: the earliest WAIT that is open, with a deadline or without.
@@ -338,7 +341,7 @@ impl Execution {
     }
 
     pub fn open_tasks(&self) -> impl Iterator<Item = &Arc<Task>> {
-        self.open.iter().filter_map(|seq| self.tasks.get(*seq as usize - 1))
+        self.open.iter().filter_map(|seq| self.tasks.get(seq))
     }
 
     /// The deadlines that have passed: the workflow's own, then the earliest first.
@@ -348,6 +351,26 @@ impl Execution {
         let mut due: Vec<_> = passed.filter(|deadline| self.heeds(*deadline)).collect();
         due.sort_by_key(|deadline| *deadline != Deadline::Workflow);
         due
+    }
+
+    /// Questions that nobody has answered in time.
+    pub fn due_questions(&self, now: Timestamp) -> Vec<(TaskId, Asked)> {
+        let due = self.due(now).into_iter().filter_map(|deadline| match deadline {
+            Deadline::Question(task) => Some((task, self.task(task)?.question.clone()?)),
+            Deadline::Workflow
+            | Deadline::Total(_)
+            | Deadline::Run(_)
+            | Deadline::Response(_)
+            | Deadline::Wait(_)
+            | Deadline::Begin(_)
+            | Deadline::Remaining => None,
+        });
+        due.collect()
+    }
+
+    /// How many deadlines have passed.
+    pub fn due_count(&self, now: Timestamp) -> usize {
+        self.due(now).len()
     }
 
     /// When this execution next wants to be woken. A paused one heeds only the workflow timeout.

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use semel_model::{Digest, ExecutionId, TaskId, Timestamp};
+use semel_model::{Digest, ExecutionId, TaskDef, TaskId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::delivery::HandOut;
@@ -20,6 +20,9 @@ pub struct Facts {
     /// Registered workflows by name and version; version 0 is the latest.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub definitions: BTreeMap<String, BTreeMap<i32, Option<Registered>>>,
+    /// Registered task definitions, for steps that come with data.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tasks: BTreeMap<String, Option<Arc<TaskDef>>>,
     /// The held records of start keys, by scope and key.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub records: BTreeMap<String, BTreeMap<String, Option<Claim>>>,

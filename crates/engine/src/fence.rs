@@ -8,7 +8,7 @@ use semel_model::{TaskResultStatus, TaskStatus};
 use crate::decide::Rejection;
 use crate::delivery::HandOut;
 use crate::event::Report;
-use crate::execution::Task;
+use crate::task::Task;
 
 #[derive(Debug, PartialEq)]
 pub(crate) enum Standing {

@@ -15,6 +15,18 @@ pub(crate) enum Kind {
     SubWorkflow,
     StartWorkflow,
     Event,
+    Switch,
+    Decision,
+    Fork,
+    DynamicFork,
+    Join,
+    ExclusiveJoin,
+    /// Becomes a task of another kind when it is reached.
+    Dynamic,
+    DoWhile,
+    Inline,
+    Lambda,
+    Jq,
 }
 
 impl Kind {
@@ -28,20 +40,44 @@ impl Kind {
             "SUB_WORKFLOW" => Self::SubWorkflow,
             "START_WORKFLOW" => Self::StartWorkflow,
             "EVENT" => Self::Event,
+            "SWITCH" => Self::Switch,
+            "DECISION" => Self::Decision,
+            "FORK_JOIN" => Self::Fork,
+            "FORK_JOIN_DYNAMIC" => Self::DynamicFork,
+            "JOIN" => Self::Join,
+            "EXCLUSIVE_JOIN" => Self::ExclusiveJoin,
+            "DYNAMIC" => Self::Dynamic,
+            "DO_WHILE" => Self::DoWhile,
+            "INLINE" => Self::Inline,
+            "LAMBDA" => Self::Lambda,
+            "JSON_JQ_TRANSFORM" => Self::Jq,
             _ => Self::Worker,
         }
     }
 
-    /// Over in the decision that begins it; trying again would give the same, at once.
-    pub(crate) fn ends_at_once(self) -> bool {
+    /// Trying again would give the same, at once; a person may still ask for it.
+    pub(crate) fn is_never_retried(self) -> bool {
         match self {
-            Self::Noop | Self::SetVariable | Self::Terminate => true,
+            Self::Noop
+            | Self::SetVariable
+            | Self::Terminate
+            | Self::Switch
+            | Self::Decision
+            | Self::Fork
+            | Self::DynamicFork
+            | Self::Join
+            | Self::ExclusiveJoin
+            | Self::DoWhile => true,
             Self::Worker
             | Self::Wait
             | Self::Human
             | Self::SubWorkflow
             | Self::StartWorkflow
-            | Self::Event => false,
+            | Self::Event
+            | Self::Dynamic
+            | Self::Inline
+            | Self::Lambda
+            | Self::Jq => false,
         }
     }
 
@@ -51,7 +87,21 @@ impl Kind {
             Self::Worker | Self::Wait | Self::SubWorkflow | Self::StartWorkflow | Self::Event => {
                 true
             }
-            Self::Noop | Self::SetVariable | Self::Terminate | Self::Human => false,
+            Self::Noop
+            | Self::SetVariable
+            | Self::Terminate
+            | Self::Human
+            | Self::Switch
+            | Self::Decision
+            | Self::Fork
+            | Self::DynamicFork
+            | Self::Join
+            | Self::ExclusiveJoin
+            | Self::Dynamic
+            | Self::DoWhile
+            | Self::Inline
+            | Self::Lambda
+            | Self::Jq => false,
         }
     }
 
@@ -59,23 +109,32 @@ impl Kind {
     pub(crate) fn is_system(self) -> bool {
         self != Self::Worker
     }
+
+    /// Ends when other tasks of the run have: it does nothing itself.
+    pub(crate) fn is_passive(self) -> bool {
+        matches!(self, Self::Join | Self::ExclusiveJoin | Self::DoWhile)
+    }
+
+    pub(crate) fn is_fork(self) -> bool {
+        matches!(self, Self::Fork | Self::DynamicFork)
+    }
+
+    pub(crate) fn is_choice(self) -> bool {
+        matches!(self, Self::Switch | Self::Decision)
+    }
+
+    /// Goes on where it was when it is tried again.
+    pub(crate) fn is_resumed(self) -> bool {
+        self.is_passive() || matches!(self, Self::Fork)
+    }
 }
 
-const NOT_YET: [&str; 13] = [
-    "DYNAMIC",
-    "FORK_JOIN",
-    "FORK_JOIN_DYNAMIC",
-    "DECISION",
-    "SWITCH",
-    "JOIN",
-    "DO_WHILE",
-    "HTTP",
-    "LAMBDA",
-    "INLINE",
-    "EXCLUSIVE_JOIN",
-    "KAFKA_PUBLISH",
-    "JSON_JQ_TRANSFORM",
-];
+/// What such a task is called on the wire, where that is not its type.
+pub(crate) fn task_type(kind: &str) -> &str {
+    if Kind::of(kind).is_fork() { "FORK" } else { kind }
+}
+
+const NOT_YET: [&str; 2] = ["HTTP", "KAFKA_PUBLISH"];
 
 pub fn is_supported(kind: &str) -> bool {
     !NOT_YET.contains(&kind)

@@ -13,7 +13,8 @@ use semel_model::{
 };
 use serde_json::Value;
 
-use crate::kinds::Kind;
+use crate::kinds::{self, Kind};
+use crate::loose;
 
 /// What is registered at the moment of pinning.
 pub trait Registry {
@@ -62,6 +63,7 @@ pub struct Pinned {
     digest: Digest,
     text: Vec<u8>,
     definition: Arc<WorkflowDef>,
+    /// The whole tree, in the order of the text.
     steps: Vec<Step>,
     by_reference: BTreeMap<String, usize>,
 }
@@ -69,17 +71,20 @@ pub struct Pinned {
 impl Pinned {
     pub fn new(definition: WorkflowDef) -> Self {
         let text = serde_json::to_vec(&definition).expect("a definition is plain data");
-        Self::stored_as(text, definition)
+        Self::stored_as(text, definition, false)
     }
 
     /// Named by the bytes it is stored as: a later release, which would write other bytes, still
     /// calls it by the name its runs know.
-    fn stored_as(text: Vec<u8>, definition: WorkflowDef) -> Self {
-        let digest = Digest::of(&text);
-        let step = |task: &WorkflowTask| {
-            Step(Arc::new(Placed { task: Arc::new(task.clone()), definition: digest }))
-        };
-        let steps: Vec<Step> = definition.steps().iter().map(step).collect();
+    pub(crate) fn stored_as(text: Vec<u8>, definition: WorkflowDef, is_loose: bool) -> Self {
+        let mut tree = Tree { definition: Digest::of(&text), steps: Vec::new() };
+        match is_loose {
+            true => definition.steps().iter().for_each(|step| {
+                tree.add(std::slice::from_ref(step), None);
+            }),
+            false => tree.add(definition.steps(), None),
+        }
+        let Tree { definition: digest, steps } = tree;
         let by_reference =
             steps.iter().enumerate().map(|(at, step)| (step.reference().to_owned(), at)).collect();
         Self { digest, text, definition: Arc::new(definition), steps, by_reference }
@@ -87,7 +92,11 @@ impl Pinned {
 
     /// Reads back what [`Pinned::text`] wrote.
     pub fn parse(text: &[u8]) -> Result<Self, serde_json::Error> {
-        serde_json::from_slice(text).map(|definition| Self::stored_as(text.to_vec(), definition))
+        if loose::is_loose(text) {
+            return loose::parse(text);
+        }
+        let definition = serde_json::from_slice(text)?;
+        Ok(Self::stored_as(text.to_vec(), definition, false))
     }
 
     pub fn text(&self) -> Vec<u8> {
@@ -102,18 +111,30 @@ impl Pinned {
         &self.definition
     }
 
-    /// The step of that name; whoever asks knows that there is one.
+    /// The step a task of that name stands at; whoever asks knows that there is one.
     pub fn step(&self, reference: &str) -> &Step {
         self.find(reference).expect("a task stands at a step of its definition")
     }
 
+    /// By the name of a step, or of a task at it: `step__2` is the second turn of a loop.
     pub fn find(&self, reference: &str) -> Option<&Step> {
-        Some(&self.steps[*self.by_reference.get(reference)?])
+        let mut name = reference;
+        loop {
+            if let Some(at) = self.by_reference.get(name) {
+                return Some(&self.steps[*at]);
+            }
+            name = outer_name(name)?.0;
+        }
     }
 
-    /// The steps in their order.
+    /// Every step of the tree, in the order of the text.
     pub fn steps(&self) -> &[Step] {
         &self.steps
+    }
+
+    /// The steps that are inside no other.
+    pub(crate) fn top(&self) -> impl Iterator<Item = &Step> {
+        self.steps.iter().filter(|step| step.0.around.is_none())
     }
 
     /// What a run's variables are when it begins.
@@ -125,8 +146,69 @@ impl Pinned {
         self.steps.first()
     }
 
-    pub(crate) fn after(&self, reference: &str) -> Option<&Step> {
-        self.steps.get(self.by_reference.get(reference)? + 1)
+    /// The next step of the same list.
+    pub(crate) fn after(&self, step: &Step) -> Option<&Step> {
+        self.steps.get(step.0.next?)
+    }
+
+    /// The step before this one in the same list.
+    pub(crate) fn before(&self, step: &Step) -> Option<&Step> {
+        self.steps.iter().find(|other| self.after(other) == Some(step))
+    }
+
+    /// The step that this one is inside of.
+    pub(crate) fn around(&self, step: &Step) -> Option<&Step> {
+        self.steps.get(step.0.around?)
+    }
+
+    /// This step's surroundings, from the inside out.
+    pub(crate) fn surroundings(&self, step: &Step) -> impl Iterator<Item = &Step> {
+        std::iter::successors(self.around(step), |outer| self.around(outer))
+    }
+
+    /// The innermost loop around a step.
+    pub(crate) fn loop_around(&self, step: &Step) -> Option<&Step> {
+        self.surroundings(step).find(|outer| outer.kind() == Kind::DoWhile)
+    }
+
+    /// How many loops are around a step.
+    pub(crate) fn loops_around(&self, step: &Step) -> usize {
+        self.surroundings(step).filter(|outer| outer.kind() == Kind::DoWhile).count()
+    }
+}
+
+/// `step__2` is the second turn of `step`.
+pub(crate) fn outer_name(reference: &str) -> Option<(&str, u32)> {
+    let (name, turn) = reference.rsplit_once("__")?;
+    let is_number = !turn.is_empty() && turn.bytes().all(|byte| byte.is_ascii_digit());
+    let turn = turn.parse().ok().filter(|_| is_number)?;
+    Some((name, turn))
+}
+
+/// A definition's steps on their way into one list.
+struct Tree {
+    definition: Digest,
+    steps: Vec<Step>,
+}
+
+impl Tree {
+    fn add(&mut self, list: &[WorkflowTask], around: Option<usize>) {
+        let mut before = None;
+        for task in list {
+            let at = self.steps.len();
+            let placed = Placed {
+                task: Arc::new(task.clone()),
+                definition: self.definition,
+                next: None,
+                around,
+            };
+            self.steps.push(Step(Arc::new(placed)));
+            if let Some(before) = before.replace(at) {
+                let step: &mut Step = &mut self.steps[before];
+                Arc::get_mut(&mut step.0).expect("nobody else has it yet").next = Some(at);
+            }
+            task.children().for_each(|list| self.add(list, Some(at)));
+        }
     }
 }
 
@@ -137,6 +219,9 @@ pub struct Step(Arc<Placed>);
 struct Placed {
     task: Arc<WorkflowTask>,
     definition: Digest,
+    /// The next one of its list, and the one it is inside of, among the steps of its definition.
+    next: Option<usize>,
+    around: Option<usize>,
 }
 
 impl PartialEq for Step {
@@ -167,7 +252,18 @@ impl Step {
 
     /// The queue workers poll: the name of a SIMPLE task, else the type itself.
     pub fn task_type(&self) -> &str {
-        if self.task().kind == "SIMPLE" { &self.task().name } else { &self.task().kind }
+        let task = self.task();
+        if task.kind == WorkflowTask::SIMPLE { &task.name } else { kinds::task_type(&task.kind) }
+    }
+
+    /// The definition a task at this step names; control flow goes by its type alone.
+    pub fn task_def_name(&self) -> &str {
+        let kind = self.kind();
+        let is_join = matches!(kind, Kind::Join | Kind::ExclusiveJoin);
+        match is_join || kind.is_fork() || kind.is_choice() {
+            true => self.task_type(),
+            false => &self.task().name,
+        }
     }
 
     pub(crate) fn kind(&self) -> Kind {
@@ -194,11 +290,8 @@ impl Step {
     /// worker may always die, whatever its step says.
     pub fn response_timeout_seconds(&self) -> i64 {
         let by_others = self.task().async_complete && self.kind().is_system();
-        if by_others || matches!(self.kind(), Kind::SubWorkflow | Kind::Event) {
-            0
-        } else {
-            self.policy().response_timeout_seconds
-        }
+        let waits_for_others = matches!(self.kind(), Kind::SubWorkflow | Kind::Event);
+        if by_others || waits_for_others { 0 } else { self.policy().response_timeout_seconds }
     }
 
     pub fn run_timeout_seconds(&self) -> i64 {

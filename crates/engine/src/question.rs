@@ -6,8 +6,11 @@
 
 use std::collections::BTreeSet;
 
-use semel_model::{Digest, TaskId};
+use semel_model::{Digest, Payload, TaskId, Timestamp};
 use serde::{Deserialize, Serialize};
+
+use crate::event::Slot;
+use crate::script::Language;
 
 /// How long an open question waits before it is asked again.
 pub(crate) const ASK_RETRY_MS: i64 = 5_000;
@@ -16,16 +19,34 @@ pub(crate) const ASK_RETRY_MS: i64 = 5_000;
 pub enum Question {
     /// Which of these domains had a worker polling for this task type lately?
     ActiveDomains { task_type: String, domains: Vec<String> },
+    /// What does this program say of the input that is asked with it?
+    Script { language: Language, source: String },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Answer {
     ActiveDomains(BTreeSet<String>),
+    Script(Said),
+}
+
+/// A verdict as an event brings it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Said {
+    Value(Slot),
+    Failed(String),
+    Exhausted(String),
 }
 
 impl Question {
-    pub fn digest(&self, task: TaskId) -> Digest {
+    pub(crate) fn digest(&self, task: TaskId, input: &Payload, asked_at: Timestamp) -> Digest {
         let text = serde_json::to_vec(self).expect("a question is plain data");
-        Digest::of_parts([task.as_bytes().as_slice(), &text])
+        let task = task.as_bytes().as_slice();
+        match self {
+            Self::ActiveDomains { .. } => Digest::of_parts([task, &text]),
+            Self::Script { .. } => {
+                let at = asked_at.ms().to_be_bytes();
+                Digest::of_parts([task, text.as_slice(), input.text().as_bytes(), &at])
+            }
+        }
     }
 }

@@ -8,9 +8,9 @@ use crate::change::{Change, HandOutFacts};
 use crate::decide::{Rejection, Stop};
 use crate::delivery::HandOut;
 use crate::event::{Progress, Report, Slot};
-use crate::execution::Task;
 use crate::expression::merged;
 use crate::fence::{self, Standing};
+use crate::task::Task;
 use crate::turn::{Closing, PAYLOAD_BYTES_MAX, Turn};
 
 /// Longer reasons are cut, as Conductor cuts them.
@@ -29,15 +29,15 @@ impl Turn<'_> {
         }
     }
 
-    /// By reference: the newest open attempt at that step. The output is merged over what it has.
+    /// By reference: the newest open attempt at that task, or at that step in whichever turn. The
+    /// output is merged over what it has.
     pub(crate) fn name(
         &mut self,
         reference: &str,
         force: bool,
         progress: &Progress,
     ) -> Result<(), Stop> {
-        let found = self.execution().latest(reference).filter(|task| !task.status.is_terminal());
-        let task = found.cloned().ok_or(Rejection::NothingPending)?;
+        let task = self.execution().named(reference).cloned().ok_or(Rejection::NothingPending)?;
         let held = self.hand_out(&task)?;
         fence::judge_named(&task, &held, force)?;
         let output = self.merged(&task, progress.output);
@@ -138,18 +138,6 @@ impl Turn<'_> {
         }
         let output = merged(&task.output, self.payload(slot));
         self.store(output)
-    }
-
-    /// What follows from a task that has ended, unless the execution is paused.
-    pub(crate) fn follow(&mut self, id: TaskId) -> Result<(), Stop> {
-        let task = Arc::clone(self.execution().expect_task(id));
-        if self.execution().is_paused() || self.execution().is_closed() {
-            return Ok(());
-        }
-        if task.status.is_successful() {
-            return self.go_on_after(&task);
-        }
-        self.retry_or_fail(&task)
     }
 }
 

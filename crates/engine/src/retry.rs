@@ -1,35 +1,39 @@
 //! # Retries: whether a failed task is tried again, and when
 
+use std::sync::Arc;
+
 use semel_model::{Digest, RetryLogic, TaskDef, TaskId, TaskStatus, WorkflowStatus};
 
 use crate::change::HandOutFacts;
 use crate::decide::Stop;
-use crate::execution::Task;
 use crate::pin::Step;
-use crate::schedule::By;
+use crate::schedule::{By, Site};
+use crate::task::Task;
 use crate::turn::{Closing, Turn};
 
 impl Turn<'_> {
     pub(crate) fn retry_or_fail(&mut self, task: &Task) -> Result<(), Stop> {
         // An upgrade may have changed the step, or left it out.
-        let next = self.execution().definition().find(&task.reference).cloned();
-        let may_retry = |step: &Step| {
+        let next = self.execution().home(task.fork).find(&task.reference);
+        let next = next.map(|step| Site::again(task, step.clone()));
+        let may_retry = |Site { step, .. }: &Site| {
             matches!(task.status, TaskStatus::Failed | TaskStatus::TimedOut)
                 && task.attempt < step.attempts_max()
-                && !step.kind().ends_at_once()
+                && !step.kind().is_never_retried()
         };
-        if let Some(step) = next.filter(may_retry) {
-            if let Some(reason) = self.total_exhausted(task, &step) {
+        if let Some(site) = next.filter(may_retry) {
+            if let Some(reason) = self.total_exhausted(task, &site.step) {
                 return self.fail_execution(task, reason);
             }
-            let delay_ms = delay_ms(step.policy(), task.attempt, task.id);
+            let delay_ms = delay_ms(site.step.policy(), task.attempt, task.id);
             let ready_at = self.now().plus_ms(delay_ms);
-            return self.schedule_again(&step, task, ready_at, By::Itself);
+            return self.schedule_again(site, task, ready_at, By::Itself);
         }
         let flags = task.step.task();
         if flags.optional {
             self.absorb(task);
-            return self.go_on_after(task);
+            let task = Arc::clone(self.execution().expect_task(task.id));
+            return self.go_on_after(&task);
         }
         if flags.permissive {
             return self.go_on_after(task);

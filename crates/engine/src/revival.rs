@@ -10,11 +10,10 @@ use semel_model::{Digest, TaskStatus, WorkflowStatus};
 use crate::change::{Change, Removed};
 use crate::decide::{Rejection, Stop};
 use crate::event::{Rerun, Slot};
-use crate::execution::Task;
 use crate::kinds::Kind;
 use crate::message::Message;
-use crate::pin::Step;
-use crate::schedule::By;
+use crate::schedule::{By, Site};
+use crate::task::{Flow, Task};
 use crate::turn::Turn;
 
 impl Turn<'_> {
@@ -24,6 +23,7 @@ impl Turn<'_> {
             let message = format!("Workflow is still running.  status={status}");
             return Err(Rejection::NotFound(message).into());
         }
+        self.expect_ended()?;
         if self.execution().task_count() == 0 {
             return Err(self.wrong_state("retried: it has not begun any task"));
         }
@@ -44,23 +44,41 @@ impl Turn<'_> {
         let failed = self.unsuccessful();
         self.emit(Change::Revived { epoch, anew: false, failure_kept: true });
         self.forget_terminate();
-        let definition = Arc::clone(self.execution().definition());
         for task in failed {
             if self.execution().is_closed() {
                 break; // A TERMINATE task among them has ended it.
             }
-            let step = definition.step(&task.reference);
-            self.schedule_again(step, &task, self.now(), By::Hand(None))?;
+            if task.kind().is_resumed() {
+                self.resume_task(&task, u32::from(task.status != TaskStatus::Canceled));
+                continue;
+            }
+            let home = Arc::clone(self.execution().home(task.fork));
+            let site = Site::again(&task, home.step(&task.reference).clone());
+            self.schedule_again(site, &task, self.now(), By::Hand(None))?;
         }
         self.go_on_everywhere();
         Ok(())
+    }
+
+    /// A join or a loop goes on where it was.
+    fn resume_task(&mut self, task: &Task, further: u32) {
+        self.emit(Change::TaskResumed { task: task.id, attempt: task.attempt + further });
+        self.look_again(&Arc::clone(self.execution().expect_task(task.id)));
+    }
+
+    /// A run that is over may still be cancelling what it left.
+    fn expect_ended(&self) -> Result<(), Stop> {
+        if self.execution().remaining_since.is_none() {
+            return Ok(());
+        }
+        Err(self.wrong_state("revived while its tasks are still being cancelled: ask again"))
     }
 
     /// The newest attempts that ended unsuccessfully, in the order of scheduling.
     fn unsuccessful(&self) -> Vec<Arc<Task>> {
         let execution = self.execution();
         let is_candidate = |task: &&Arc<Task>| {
-            let has_place = execution.definition().find(&task.reference).is_some();
+            let has_place = execution.home(task.fork).find(&task.reference).is_some();
             !task.status.is_successful() && !task.is_passed_over && has_place
         };
         let mut found: Vec<_> = execution.latest_attempts().filter(is_candidate).cloned().collect();
@@ -68,23 +86,25 @@ impl Turn<'_> {
         found
     }
 
-    /// What follows from tasks that ended well may not have been drawn when the run ended.
+    /// What follows from tasks that ended well may not have been drawn when the run ended. What would
+    /// end the run again at once comes when nothing else is left to do.
     fn go_on_everywhere(&mut self) {
         let ended = |task: &&Arc<Task>| {
-            task.status.is_terminal()
-                && task.status.is_successful()
-                && task.status != TaskStatus::Skipped
+            let goes_on = task.status.is_successful() || task.step.task().permissive;
+            task.status.is_terminal() && goes_on && self.is_left(task)
         };
         let mut done: Vec<_> = self.execution().latest_attempts().filter(ended).cloned().collect();
         done.sort_by_key(|task| task.seq);
-        let is_waiting = self.execution().open_tasks().next().is_some();
-        // Of several that are done in a row, only the last leads on.
-        let definition = self.execution().definition();
-        let is_done =
-            |step: &Step| self.execution().latest(step.reference()).is_some_and(|it| ended(&it));
-        done.retain(|task| !definition.after(&task.reference).is_some_and(is_done));
-        done.retain(|task| !(is_waiting && self.leads_to_terminate(task)));
-        done.iter().for_each(|task| self.after_close(task.id));
+        done.retain(|task| !self.leads_to_terminate(task));
+        for task in &done {
+            if let Flow::Fork { begun: 1.., branches } = task.flow {
+                self.emit(Change::Forked { task: task.id, begun: 0, branches });
+            }
+            self.after_close(task.id);
+        }
+        let open: Vec<_> = self.execution().open_tasks().cloned().collect();
+        open.iter().filter(|task| task.kind().is_passive()).for_each(|it| self.look_again(it));
+        self.stirred = true; // Perhaps nothing is open at all; then settling finds what is left.
     }
 
     /// The TERMINATE task that ended the run has its say again when the run comes there.
@@ -102,13 +122,14 @@ impl Turn<'_> {
 
     /// Going on there would end the run, and with it what it was revived for.
     fn leads_to_terminate(&self, task: &Task) -> bool {
-        self.next_after(task).is_some_and(|step| step.kind() == Kind::Terminate)
+        self.next_after(task).is_some_and(|next| next.step.kind() == Kind::Terminate)
     }
 
     pub(crate) fn restart(&mut self, definition: Option<Digest>) -> Result<(), Stop> {
         if self.execution().is_live() {
             return Err(self.wrong_state("restarted"));
         }
+        self.expect_ended()?;
         let is_restartable = self.execution().definition().definition().restartable;
         if !is_restartable && self.execution().status() == Some(WorkflowStatus::Completed) {
             let id = self.execution().id();
@@ -135,6 +156,7 @@ impl Turn<'_> {
         if self.execution().is_live() {
             return Err(self.wrong_state("rerun"));
         }
+        self.expect_ended()?;
         let target = match rerun.from {
             Some(id) => {
                 let missing = || {
@@ -142,7 +164,7 @@ impl Turn<'_> {
                     Rejection::Invalid(format!("reRunFromTaskId: {id} is no task of {run}"))
                 };
                 let target = self.task(id).ok_or_else(missing)?;
-                if self.execution().definition().find(&target.reference).is_none() {
+                if self.execution().home(target.fork).find(&target.reference).is_none() {
                     return Err(self.wrong_state("rerun from a step its definition has no more"));
                 }
                 Some(target)
@@ -166,9 +188,9 @@ impl Turn<'_> {
             self.emit(revived);
             return self.begin_steps();
         };
-        let generation = self.execution().generation + 1;
-        self.emit(Change::TasksRemoved { which: Removed::After(target.id), generation });
+        self.remove_after(&target);
         self.emit(revived);
+        self.surround(&target);
         let mut others = self.unsuccessful();
         others.retain(|other| other.id != target.id);
         let input = match rerun.task_input {
@@ -177,8 +199,7 @@ impl Turn<'_> {
         };
         self.do_again(&target, target.attempt, input)?;
         for other in others {
-            let input = self.input_again(&other);
-            self.do_again(&other, other.attempt, input)?;
+            self.mend(&other, 0)?;
         }
         self.go_on_everywhere();
         Ok(())
@@ -187,11 +208,88 @@ impl Turn<'_> {
     /// What the task was given; a skipped one was given nothing yet.
     fn input_again(&mut self, task: &Task) -> Slot {
         let is_skipped = task.status == TaskStatus::Skipped;
-        let input = match is_skipped {
-            true => self.input_of(&task.step, task.id, None),
+        let is_computed = matches!(task.kind(), Kind::DynamicFork | Kind::Switch | Kind::Decision);
+        let input = match is_skipped || is_computed {
+            true => {
+                let site = Site {
+                    step: task.step.clone(),
+                    reference: task.reference.to_string(),
+                    fork: task.fork,
+                    definition: None,
+                };
+                self.input_of(&site, task.id, None)
+            }
             false => task.input.clone(),
         };
         self.store(input)
+    }
+
+    /// What came after a task is as if it had never been. Beside a sub-workflow only what follows
+    /// from it goes: its siblings keep their children.
+    fn remove_after(&mut self, target: &Task) {
+        let which = match target.kind() == Kind::SubWorkflow {
+            true => Removed::Steps(self.downstream(target)),
+            false => Removed::After(target.id),
+        };
+        let generation = self.execution().generation + 1;
+        self.emit(Change::TasksRemoved { which, generation });
+    }
+
+    /// The names of tasks that came because this one had ended.
+    fn downstream(&self, target: &Task) -> Vec<String> {
+        let execution = self.execution();
+        let home = execution.home(target.fork);
+        let mut behind = Vec::new();
+        let mut at = home.find(&target.reference);
+        while let Some(step) = at {
+            let mut next = home.after(step);
+            while let Some(later) = next {
+                behind.push(later);
+                next = home.after(later);
+            }
+            at = home.around(step);
+        }
+        let is_behind = |task: &&Arc<Task>| {
+            let place = home.find(&task.reference).filter(|_| task.fork == target.fork);
+            place.is_some_and(|place| {
+                behind.contains(&place)
+                    || home.surroundings(place).any(|outer| behind.contains(&outer))
+            })
+        };
+        let found = execution.tasks().filter(|task| task.seq > target.seq).filter(is_behind);
+        let found = found.map(|task| task.reference.to_string());
+        let fork = target.fork.and_then(|fork| execution.task(fork));
+        let around = fork.map(|fork| self.downstream(fork));
+        found.chain(around.into_iter().flatten()).collect()
+    }
+
+    /// The loops around a task are in its turns again, and the joins behind its forks wait for it.
+    fn surround(&mut self, target: &Task) {
+        let home = Arc::clone(self.execution().home(target.fork));
+        let Some(place) = home.find(&target.reference) else { return };
+        for outer in home.surroundings(place) {
+            let name = self.name_beside(target, outer);
+            let behind = home.after(outer).map(|join| self.name_beside(target, join));
+            let is_loop = outer.kind() == Kind::DoWhile;
+            let waiting =
+                if is_loop { Some(name) } else { behind.filter(|_| outer.kind().is_fork()) };
+            let found = waiting.and_then(|name| self.execution().latest(&name).cloned());
+            let Some(found) = found else { continue };
+            if found.kind() == Kind::DoWhile {
+                let turn = target.turns.get(found.turns.len()).copied().unwrap_or(1);
+                self.emit(Change::LoopTurned { task: found.id, turn, items: None });
+            }
+            if found.status.is_terminal() {
+                self.resume_task(&found, 0);
+            }
+        }
+        let Some(fork) = target.fork.and_then(|fork| self.task(fork)) else { return };
+        let join = self.next_after(&fork).map(|join| join.reference);
+        let join = join.and_then(|name| self.execution().latest(&name).cloned());
+        if let Some(join) = join.filter(|join| join.status.is_terminal()) {
+            self.resume_task(&join, 0);
+        }
+        self.surround(&fork);
     }
 
     /// The same task under its old id, unless a TERMINATE task done again has ended the run.
@@ -200,7 +298,17 @@ impl Turn<'_> {
             return Ok(());
         }
         self.emit(Change::TaskReset { task: task.id, attempt, input });
-        self.begin_system(task.step.kind(), task.id)
+        self.begin_system(task.kind(), task.id)
+    }
+
+    /// What ended unsuccessfully beside it: a join or a loop goes on, anything else begins again.
+    fn mend(&mut self, task: &Task, further: u32) -> Result<(), Stop> {
+        if task.kind().is_resumed() {
+            self.resume_task(task, 0);
+            return Ok(());
+        }
+        let input = self.input_again(task);
+        self.do_again(task, task.attempt + further, input)
     }
 
     /// The child of this task lives again, so this run waits for it again. Decided in the child's
@@ -256,10 +364,7 @@ impl Turn<'_> {
                     self.emit(Change::Sent { to: child.run, message });
                 }
                 None if is_passed => {}
-                None => {
-                    let input = self.input_again(&task);
-                    self.do_again(&task, task.attempt + 1, input)?;
-                }
+                None => self.mend(&task, 1)?,
             }
         }
         Ok(())

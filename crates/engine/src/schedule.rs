@@ -1,19 +1,23 @@
 //! # Scheduling: from a step to a task that workers can take
 
 use semel_model::{Digest, Payload, TaskId, TaskStatus, Timestamp};
+use serde_json::Value;
 
 use crate::change::{Change, HandOutFacts};
 use crate::decide::Stop;
 use crate::domain::{self, Choice};
 use crate::event::Slot;
-use crate::execution::Task;
 use crate::kinds::Kind;
 use crate::pin::Step;
 use crate::question::{ASK_RETRY_MS, Answer, Question};
+use crate::task::Task;
 use crate::turn::{Closing, PAYLOAD_BYTES_MAX, Turn};
 
 /// Runs that START_WORKFLOW tasks begin in one turn; each has a key that must be held.
 const STARTS_MAX: usize = 8;
+
+/// Children that SUB_WORKFLOW tasks begin in one turn.
+const CHILDREN_MAX: usize = 64;
 
 /// Who wants a task to be scheduled.
 #[derive(Clone, Copy)]
@@ -23,31 +27,60 @@ pub(crate) enum By {
     Hand(Option<Slot>),
 }
 
+/// Where a task will stand: a step, in certain turns of the loops around it.
+#[derive(Clone, Debug)]
+pub(crate) struct Site {
+    pub(crate) step: Step,
+    /// The name of the task.
+    pub(crate) reference: String,
+    /// The dynamic fork whose branch it is part of.
+    pub(crate) fork: Option<TaskId>,
+    /// What a DYNAMIC step turned out to be.
+    pub(crate) definition: Option<Digest>,
+}
+
+impl Site {
+    /// Outside of all loops.
+    pub(crate) fn first(step: Step) -> Self {
+        let reference = step.reference().to_owned();
+        Self { step, reference, fork: None, definition: None }
+    }
+
+    /// Where a task stood, by the step that is there now.
+    pub(crate) fn again(task: &Task, step: Step) -> Self {
+        let (reference, fork) = (task.reference.to_string(), task.fork);
+        let was_dynamic = step.kind() == Kind::Dynamic;
+        let definition = was_dynamic.then(|| task.step.definition());
+        let step = if was_dynamic { task.step.clone() } else { step };
+        Self { step, reference, fork, definition }
+    }
+}
+
 impl Turn<'_> {
     /// The first attempt at a step.
-    pub(crate) fn schedule(&mut self, step: &Step) -> Result<(), Stop> {
-        let delay = if step.kind().heeds_delay() { step.task().start_delay } else { 0 };
+    pub(crate) fn schedule(&mut self, site: Site) -> Result<(), Stop> {
+        let delay = if site.step.kind().heeds_delay() { site.step.task().start_delay } else { 0 };
         let ready_at = self.now().plus_seconds(delay.into());
-        self.attempt(step, None, ready_at, By::Itself)
+        self.attempt(site, None, ready_at, By::Itself)
     }
 
     /// The first attempt at a step that is jumped to, on that input.
-    pub(crate) fn schedule_with(&mut self, step: &Step, input: Slot) -> Result<(), Stop> {
-        self.attempt(step, None, self.now(), By::Hand(Some(input)))
+    pub(crate) fn schedule_with(&mut self, site: Site, input: Slot) -> Result<(), Stop> {
+        self.attempt(site, None, self.now(), By::Hand(Some(input)))
     }
 
     /// Another attempt, after `failed`, ready when its delay is over.
     pub(crate) fn schedule_again(
         &mut self,
-        step: &Step,
+        site: Site,
         failed: &Task,
         ready_at: Timestamp,
         by: By,
     ) -> Result<(), Stop> {
-        self.attempt(step, Some(failed), ready_at, by)
+        self.attempt(site, Some(failed), ready_at, by)
     }
 
-    /// The id of a task that does not exist yet.
+    /// The id of a task that does not exist yet. Its name tells the turns of the loops around it.
     pub(crate) fn task_id(&self, reference: &str, attempt: u32) -> TaskId {
         let execution = self.execution();
         TaskId::derive(execution.id(), execution.generation, reference, 0, attempt)
@@ -55,18 +88,21 @@ impl Turn<'_> {
 
     fn attempt(
         &mut self,
-        step: &Step,
+        site: Site,
         replaces: Option<&Task>,
         ready_at: Timestamp,
         by: By,
     ) -> Result<(), Stop> {
-        let later = self.must_wait(step);
         let attempt = replaces.map_or(0, |failed| failed.attempt + 1);
-        let task = self.task_id(step.reference(), attempt);
+        let task = self.task_id(&site.reference, attempt);
+        let is_dynamic = site.step.kind() == Kind::Dynamic;
+        let site = if is_dynamic { self.dynamic(site, task)? } else { site };
+        let step = &site.step;
+        let later = self.must_wait(step);
         let input = match by {
             By::Hand(Some(input)) => self.given(step, task, input),
             By::Hand(None) | By::Itself => {
-                let input = self.input_of(step, task, replaces.map(|task| &task.input));
+                let input = self.input_of(&site, task, replaces.map(|task| &task.input));
                 self.store(input)
             }
         };
@@ -84,7 +120,7 @@ impl Turn<'_> {
         };
         self.emit(Change::TaskScheduled {
             task,
-            reference: step.reference().to_owned(),
+            reference: site.reference.clone(),
             attempt,
             input,
             ready_at,
@@ -93,6 +129,8 @@ impl Turn<'_> {
             system,
             by_hand: matches!(by, By::Hand(_)),
             later,
+            fork: site.fork,
+            definition: site.definition,
         });
         if !is_small {
             let why = format!("input of {bytes} bytes is over the limit of {PAYLOAD_BYTES_MAX}");
@@ -101,7 +139,7 @@ impl Turn<'_> {
         }
         if let Choice::Ask(domains) = choice {
             let task_type = step.task_type().to_owned();
-            self.ask(task, Question::ActiveDomains { task_type, domains });
+            self.ask(task, Question::ActiveDomains { task_type, domains }, None);
         }
         if later || ready_at > self.now() {
             return Ok(()); // A system task begins when its delay is over.
@@ -112,17 +150,12 @@ impl Turn<'_> {
     /// One commit creates a bounded number of runs: what a newborn run would create, and what is
     /// beyond the limit, waits for a commit of its own.
     pub(crate) fn must_wait(&self, step: &Step) -> bool {
-        match step.kind() {
-            Kind::SubWorkflow => self.newborn,
-            Kind::StartWorkflow => self.newborn || self.starts >= STARTS_MAX,
-            Kind::Worker
-            | Kind::Noop
-            | Kind::SetVariable
-            | Kind::Terminate
-            | Kind::Wait
-            | Kind::Human
-            | Kind::Event => false,
-        }
+        let begun = match step.kind() == Kind::SubWorkflow {
+            true => self.children >= CHILDREN_MAX,
+            false => self.starts >= STARTS_MAX,
+        };
+        let begins_runs = matches!(step.kind(), Kind::SubWorkflow | Kind::StartWorkflow);
+        begins_runs && (self.newborn || begun)
     }
 
     fn fail_at_once(&mut self, task: TaskId, reason: String) {
@@ -139,95 +172,75 @@ impl Turn<'_> {
             return input;
         }
         let given = self.payload(input).clone();
-        let input = self.child_input_with(step, task, &given);
+        let input = self.child_input(step, task, &given);
         self.store(input)
     }
 
-    /// What a task at this step is given.
+    /// What a task there is given.
     pub(crate) fn input_of(
         &mut self,
-        step: &Step,
+        site: &Site,
         task: TaskId,
         before: Option<&Payload>,
     ) -> Payload {
-        match step.kind() {
-            Kind::SubWorkflow => self.child_input(step, task),
-            Kind::Worker
-            | Kind::Noop
-            | Kind::SetVariable
-            | Kind::Terminate
-            | Kind::Wait
-            | Kind::Human
-            | Kind::StartWorkflow
-            | Kind::Event => self.task_input(step, task, before),
+        let kind = site.step.kind();
+        if matches!(kind, Kind::Join | Kind::ExclusiveJoin) {
+            return self.join_input(site, task);
         }
+        let is_child = kind == Kind::SubWorkflow;
+        let given = match self.is_branch(site.fork, &site.step) {
+            true => literal(&site.step),
+            false if is_child => self.resolve_parameters(&site.step, task),
+            false => return self.task_input(&site.step, task, before),
+        };
+        if is_child { self.child_input(&site.step, task, &given) } else { given }
     }
 
-    fn ask(&mut self, task: TaskId, question: Question) {
-        let retry_at = self.now().plus_ms(ASK_RETRY_MS);
-        self.emit(Change::Asked { task, question, retry_at });
+    /// A branch of a dynamic fork: its input came with the data.
+    pub(crate) fn is_branch(&self, fork: Option<TaskId>, step: &Step) -> bool {
+        fork.is_some() && self.execution().home(fork).around(step).is_none()
+    }
+
+    pub(crate) fn ask(&mut self, task: TaskId, question: Question, input: Option<Slot>) {
+        let retry_at = match question {
+            Question::ActiveDomains { .. } => self.now().plus_ms(ASK_RETRY_MS),
+            Question::Script { .. } => self.now(), // Whoever finds that nobody runs it does.
+        };
+        self.emit(Change::Asked { task, question, input, retry_at });
     }
 
     pub(crate) fn ask_again(&mut self, task: TaskId) {
-        if let Some((question, _)) = self.task(task).and_then(|task| task.question.clone()) {
-            self.ask(task, question);
+        if self.task(task).is_some_and(|task| task.question.is_some()) {
+            let retry_at = self.now().plus_ms(ASK_RETRY_MS);
+            self.emit(Change::AskedAgain { task, retry_at });
         }
     }
 
     /// An answer to anything but the open question is a no-op.
-    pub(crate) fn answer(&mut self, id: TaskId, asked: Digest, answer: &Answer) {
-        let Some(task) = self.task(id) else { return };
-        let Some((question, _)) = &task.question else { return };
-        if task.status.is_terminal() || question.digest(id) != asked {
-            return;
+    pub(crate) fn answer(
+        &mut self,
+        id: TaskId,
+        asked: Digest,
+        answer: &Answer,
+    ) -> Result<(), Stop> {
+        let Some(task) = self.task(id) else { return Ok(()) };
+        let Some(open) = &task.question else { return Ok(()) };
+        if task.status.is_terminal() || open.digest(id) != asked {
+            return Ok(());
         }
-        match (question, answer) {
+        match (&open.question, answer) {
             (Question::ActiveDomains { domains, .. }, Answer::ActiveDomains(active)) => {
                 let domain = domain::settle(domains, active);
                 self.emit(Change::TaskPlaced { task: id, domain });
+                Ok(())
             }
+            (Question::Script { .. }, Answer::Script(said)) => self.script_said(&task, said),
+            (Question::ActiveDomains { .. } | Question::Script { .. }, _) => Ok(()),
         }
     }
+}
 
-    /// What follows from a task that ended well: the next step, or the end.
-    pub(crate) fn go_on_after(&mut self, task: &Task) -> Result<(), Stop> {
-        if self.execution().is_closed() || self.execution().is_paused() {
-            return Ok(());
-        }
-        match self.next_after(task) {
-            Some(step) if self.execution().latest(step.reference()).is_none() => {
-                self.schedule(&step)
-            }
-            Some(_) | None => self.complete_if_done(),
-        }
-    }
-
-    /// The first step behind this task that the run has not passed.
-    pub(crate) fn next_after(&self, task: &Task) -> Option<Step> {
-        let definition = self.execution().definition();
-        let mut next = definition.after(&task.reference);
-        while let Some(step) = next.filter(|step| self.is_behind(step)) {
-            next = definition.after(step.reference());
-        }
-        next.cloned()
-    }
-
-    /// The run has passed that step: it was done or skipped before, or somebody jumped over it.
-    fn is_behind(&self, step: &Step) -> bool {
-        let found = self.execution().latest(step.reference());
-        found.is_some_and(|task| {
-            let is_passed = task.is_passed_over || task.step.task().permissive;
-            task.status.is_terminal() && (task.status.is_successful() || is_passed)
-        })
-    }
-
-    /// Nothing is open and every step has its task: the run is over.
-    fn complete_if_done(&mut self) -> Result<(), Stop> {
-        let execution = self.execution();
-        let mut steps = execution.definition().steps().iter();
-        let is_done = self.is_settled()
-            && execution.open_tasks().next().is_none()
-            && steps.all(|step| execution.latest(step.reference()).is_some());
-        if is_done { self.complete_execution() } else { Ok(()) }
-    }
+/// Parameters as they are written.
+fn literal(step: &Step) -> Payload {
+    Payload::from_value(&Value::Object(step.task().input_parameters().clone()))
 }

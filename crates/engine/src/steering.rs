@@ -10,31 +10,64 @@ use semel_model::{Digest, Payload, TaskStatus, WorkflowStatus};
 use crate::change::{Change, Removed};
 use crate::decide::{Rejection, Stop};
 use crate::event::Slot;
-use crate::execution::Task;
 use crate::expression::{appended, merged};
-use crate::pin::Step;
+use crate::kinds::Kind;
+use crate::pin::{Pinned, Step};
+use crate::schedule::Site;
+use crate::task::{Task, in_turns};
 use crate::tasks::VARIABLES_BYTES_MAX;
 use crate::turn::Turn;
 
 impl Turn<'_> {
-    /// A step that has not been reached is recorded as done with.
+    /// A step that has not been reached is recorded as done with; a fork with its join.
     pub(crate) fn skip(&mut self, reference: &str, input: Slot, output: Slot) -> Result<(), Stop> {
         self.expect_running("skip a task of")?;
-        self.expect_step(reference)?;
-        if let Some(task) = self.execution().latest(reference) {
-            let message = format!("task {reference} exists and is {}: too late", task.status);
+        let step = self.expect_step(reference)?;
+        let name = self.name_to_come(reference, &step)?;
+        if let Some(task) = self.execution().latest(&name) {
+            let message = format!("task {name} exists and is {}: too late", task.status);
             return Err(Rejection::WrongState(message).into());
         }
         self.expect_object("taskInput", input)?;
         self.expect_object("taskOutput", output)?;
-        self.record_skipped(reference, input, output, true);
+        self.record_skipped(&name, input, output, true);
+        if matches!(step.kind(), Kind::Fork | Kind::DynamicFork) {
+            let join = self.execution().definition().after(&step).cloned();
+            if let Some(join) = join {
+                let nothing = self.store(Payload::empty());
+                let name = name.replacen(step.reference(), join.reference(), 1);
+                self.record_skipped(&name, nothing, nothing, true);
+            }
+        }
+        self.joins.extend(self.execution().joins_on(&name));
         Ok(())
     }
 
-    fn record_skipped(&mut self, reference: &str, input: Slot, output: Slot, ahead: bool) {
-        let task = self.task_id(reference, 0);
-        let reference = reference.to_owned();
-        self.emit(Change::TaskSkipped { task, reference, input, output, ahead });
+    fn record_skipped(&mut self, name: &str, input: Slot, output: Slot, ahead: bool) {
+        let task = self.task_id(name, 0);
+        let reference = name.to_owned();
+        self.emit(Change::TaskSkipped { task, reference, input, output, ahead, fork: None });
+    }
+
+    /// What the next task at a step will be called: in the turns the loops around it are in, or
+    /// will be in first.
+    fn name_to_come(&self, reference: &str, step: &Step) -> Result<String, Stop> {
+        let home = self.execution().definition();
+        let mut around: Vec<&Step> = home.surroundings(step).collect();
+        around.retain(|outer| outer.kind() == Kind::DoWhile);
+        if reference != step.reference() {
+            if Task::turns_in(reference, step).len() == around.len() {
+                return Ok(reference.to_owned());
+            }
+            let message = format!("{} is inside {} loops", step.reference(), around.len());
+            return Err(Rejection::Invalid(message).into());
+        }
+        let mut turns = Vec::new();
+        for outer in around.into_iter().rev() {
+            let found = self.execution().latest(&in_turns(outer.reference(), &turns));
+            turns.push(found.map_or(1, |task| task.iteration().max(1)));
+        }
+        Ok(in_turns(reference, &turns))
     }
 
     /// Goes on at that step, forwards or back. What is running is cancelled; steps in between that
@@ -42,6 +75,12 @@ impl Turn<'_> {
     pub(crate) fn jump(&mut self, reference: &str, input: Option<Slot>) -> Result<(), Stop> {
         self.expect_running("jump in")?;
         let step = self.expect_step(reference)?;
+        let home = Arc::clone(self.execution().definition());
+        if let Some(outer) = home.surroundings(&step).last() {
+            let message =
+                format!("task {reference} is inside {0}: jump to {0} instead", outer.reference());
+            return Err(Rejection::Invalid(message).into());
+        }
         if let Some(input) = input {
             self.expect_object("the task input", input)?;
         }
@@ -49,13 +88,18 @@ impl Turn<'_> {
             return Ok(());
         }
         let open: Vec<Arc<Task>> = self.execution().open_tasks().cloned().collect();
+        self.expect_deliveries(&open)?;
         for task in &open {
             self.cancel(task, "Parent workflow has jumped to another task")?;
         }
-        let steps: Vec<_> = self.execution().definition().steps().to_vec();
+        let steps: Vec<Step> = home.top().cloned().collect();
         let (before, from) = steps.split_at(steps.iter().position(|it| *it == step).unwrap_or(0));
-        let ran = from.iter().filter(|it| self.execution().latest(it.reference()).is_some());
-        let ran: Vec<String> = ran.map(|it| it.reference().to_owned()).collect();
+        let is_from = |task: &&Arc<Task>| {
+            let place = self.execution().top_place(task);
+            place.is_some_and(|place| from.contains(&place))
+        };
+        let ran = self.execution().tasks().filter(is_from);
+        let ran: Vec<String> = ran.map(|task| task.reference.to_string()).collect();
         if !ran.is_empty() {
             let generation = self.execution().generation + 1;
             self.emit(Change::TasksRemoved { which: Removed::Steps(ran), generation });
@@ -69,9 +113,10 @@ impl Turn<'_> {
                 self.record_skipped(step.reference(), nothing, nothing, false);
             }
         }
+        let site = Site::first(step);
         match input {
-            Some(input) => self.schedule_with(&step, input),
-            None => self.schedule(&step),
+            Some(input) => self.schedule_with(site, input),
+            None => self.schedule(site),
         }
     }
 
@@ -115,14 +160,23 @@ impl Turn<'_> {
         Ok(())
     }
 
-    /// Wherever the run stands must be a place in the new definition.
+    /// Wherever the run stands must be a place in the new definition, inside of the same steps.
     fn expect_place(&self) -> Result<(), Stop> {
         let Some(definition) = self.brought() else { return Ok(()) };
-        let lost = self.stands_at().into_iter().find(|it| definition.find(&it.reference).is_none());
+        let current = Arc::clone(self.execution().definition());
+        let around = |home: &Pinned, step: &Step| -> Vec<String> {
+            home.surroundings(step).map(|outer| outer.reference().to_owned()).collect()
+        };
+        let has_place = |task: &Arc<Task>| {
+            let here = current.find(&task.reference).map(|step| around(&current, step));
+            let there = definition.find(&task.reference).map(|step| around(&definition, step));
+            there.is_some() && (here == there || here.is_none())
+        };
+        let lost = self.stands_at().into_iter().find(|task| !has_place(task));
         let Some(lost) = lost else { return Ok(()) };
         let message = format!(
-            "task {} is {} and version {} of {} has no such step: let the run get past it first, \
-             or jump",
+            "task {} is {} and version {} of {} has no such step there: let the run get past it \
+             first, or jump",
             lost.reference,
             lost.status,
             definition.definition().version,
@@ -131,25 +185,36 @@ impl Turn<'_> {
         Err(Rejection::WrongState(message).into())
     }
 
-    /// What is open, and what ended while paused and was not followed yet.
+    /// What is open, and what ended while paused and was not followed yet; of what is inside a
+    /// dynamic fork, the fork.
     fn stands_at(&self) -> Vec<Arc<Task>> {
         let open = self.execution().open_tasks().cloned();
-        open.chain(self.execution().unconsumed()).collect()
+        let all = open.chain(self.execution().unconsumed());
+        all.map(|task| self.execution().outside_of_forks(&task)).collect()
     }
 
     /// Steps before where the run stands that never ran.
     fn skip_new_predecessors(&mut self, outputs: &BTreeMap<String, Slot>) {
-        let definition = Arc::clone(self.execution().definition());
-        let has_task = |reference: &str| self.execution().latest(reference).is_some();
-        let here = self.stands_at();
-        let is_here = |step: &Step| here.iter().any(|task| *task.reference == *step.reference());
-        let reached = definition.steps().iter().rposition(is_here);
-        let before = &definition.steps()[..reached.unwrap_or(0)];
-        let missing: Vec<_> = before.iter().filter(|step| !has_task(step.reference())).collect();
+        let home = Arc::clone(self.execution().definition());
+        let mut missing: BTreeMap<usize, String> = BTreeMap::new();
+        for task in self.stands_at() {
+            let Some(place) = home.find(&task.reference) else { continue };
+            for at in std::iter::once(place).chain(home.surroundings(place)) {
+                let mut before = home.before(at);
+                while let Some(step) = before {
+                    let name = self.name_beside(&task, step);
+                    let order = home.steps().iter().position(|it| it == step).unwrap_or(0);
+                    if self.execution().latest(&name).is_none() {
+                        missing.insert(order, name);
+                    }
+                    before = home.before(step);
+                }
+            }
+        }
         let nothing = self.store(Payload::empty());
-        for step in missing {
-            let output = outputs.get(step.reference()).copied().unwrap_or(nothing);
-            self.record_skipped(step.reference(), nothing, output, false);
+        for name in missing.into_values() {
+            let output = outputs.get(&name).copied().unwrap_or(nothing);
+            self.record_skipped(&name, nothing, output, false);
         }
     }
 

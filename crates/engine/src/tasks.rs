@@ -3,10 +3,21 @@
 //! They begin in the decision that schedules them, or when their delay is over; most end in it too.
 //! No worker is ever offered one; anybody may answer for an open one by the task API.
 
+mod decision;
+mod do_while;
+mod dynamic;
 mod event;
+mod exclusive_join;
+mod fork_join;
+mod fork_join_dynamic;
+mod inline;
+mod join;
+mod json_jq_transform;
+mod lambda;
 mod set_variable;
 mod start_workflow;
 mod sub_workflow;
+mod switch;
 mod terminate;
 mod wait;
 
@@ -18,14 +29,17 @@ use semel_model::{Payload, TaskId, TaskStatus};
 
 use crate::change::{Change, HandOutFacts};
 use crate::decide::Stop;
-use crate::execution::Task;
 use crate::kinds::Kind;
+use crate::question::{Question, Said};
+use crate::script::Language;
+use crate::task::Task;
 use crate::turn::{Closing, Turn};
 
 impl Turn<'_> {
     pub(crate) fn begin_system(&mut self, kind: Kind, task: TaskId) -> Result<(), Stop> {
         match kind {
             Kind::Worker | Kind::Human => {}
+            Kind::Dynamic => self.fail_dynamic(task)?,
             Kind::Noop => self.end_system(task, TaskStatus::Completed, Payload::empty(), None),
             Kind::SetVariable => self.set_variables(task),
             Kind::Terminate => self.terminate_by_task(task)?,
@@ -33,6 +47,15 @@ impl Turn<'_> {
             Kind::SubWorkflow => self.begin_child(task)?,
             Kind::StartWorkflow => self.begin_start(task)?,
             Kind::Event => self.begin_event(task),
+            Kind::Switch => self.begin_switch(task)?,
+            Kind::Decision => self.begin_decision(task)?,
+            Kind::Fork => self.begin_fork(task),
+            Kind::DynamicFork => self.begin_dynamic_fork(task)?,
+            Kind::Join | Kind::ExclusiveJoin => self.begin_join(task),
+            Kind::DoWhile => self.begin_loop(task)?,
+            Kind::Inline => self.begin_inline(task),
+            Kind::Lambda => self.begin_lambda(task),
+            Kind::Jq => self.begin_jq(task),
         }
         Ok(())
     }
@@ -46,6 +69,40 @@ impl Turn<'_> {
         }
         self.emit(Change::TaskBegan { task: id });
         self.begin_system(task.step.kind(), id)
+    }
+
+    /// What a task's program said.
+    pub(crate) fn script_said(&mut self, task: &Task, said: &Said) -> Result<(), Stop> {
+        match task.kind() {
+            Kind::Inline => self.inline_said(task.id, said),
+            Kind::Lambda => self.lambda_said(task.id, said),
+            Kind::Jq => self.jq_said(task.id, said),
+            Kind::Switch => self.switch_said(task, said)?,
+            Kind::Decision => self.decision_said(task, said)?,
+            Kind::DoWhile => self.condition_said(task, said)?,
+            Kind::Join => self.join_said(task, said),
+            Kind::Worker
+            | Kind::Noop
+            | Kind::SetVariable
+            | Kind::Terminate
+            | Kind::Wait
+            | Kind::Human
+            | Kind::SubWorkflow
+            | Kind::StartWorkflow
+            | Kind::Event
+            | Kind::Fork
+            | Kind::DynamicFork
+            | Kind::ExclusiveJoin
+            | Kind::Dynamic => {} // They have none.
+        }
+        Ok(())
+    }
+
+    /// Asks what a program says of an input.
+    fn run_script(&mut self, task: TaskId, language: Language, source: &str, input: Payload) {
+        let input = Some(self.store(input));
+        let source = source.to_owned();
+        self.ask(task, Question::Script { language, source }, input);
     }
 
     fn end_system(

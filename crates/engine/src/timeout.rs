@@ -14,7 +14,7 @@ use crate::change::{Change, Timeout};
 use crate::decide::Stop;
 use crate::delivery::HandOut;
 use crate::ending::Ending;
-use crate::execution::Task;
+use crate::task::Task;
 use crate::turn::{Closing, Turn};
 
 impl Turn<'_> {

@@ -102,7 +102,11 @@ impl Turn<'_> {
                 let reference = reference.as_deref().unwrap_or_default();
                 let found = match task {
                     Some(id) => self.task(*id),
-                    None => self.execution().latest(reference).cloned(),
+                    None => self
+                        .execution()
+                        .latest(reference)
+                        .or(self.execution().newest(reference))
+                        .cloned(),
                 };
                 let name = task.map_or_else(|| reference.to_owned(), |id| id.to_string());
                 let missing = || Rejection::NotFound(format!("the run has no task {name}"));

@@ -7,19 +7,22 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use semel_model::{Digest, ExecutionId, Payload, TaskId, TaskStatus, Timestamp, WorkflowStatus};
+use semel_model::{
+    Digest, ExecutionId, Payload, TaskDef, TaskId, TaskStatus, Timestamp, WorkflowStatus,
+};
 
 use crate::apply::Page;
 use crate::change::{Change, HandOutFacts};
 use crate::decide::{Brought, Decision, Rows, Stop};
 use crate::delivery::HandOut;
 use crate::event::Slot;
-use crate::execution::{Execution, Task};
+use crate::execution::Execution;
 use crate::expression::Reading;
 use crate::facts::{Claim, Facts, Registered};
 use crate::message::{EPOCH_ALONE, Message};
 use crate::pin::Pinned;
 use crate::record::RecordKey;
+use crate::task::Task;
 
 /// Inputs and outputs of tasks and runs. A task with a larger one fails for good, a run as well; a
 /// report that brings one is accepted all the same.
@@ -36,15 +39,23 @@ pub(crate) struct Turn<'a> {
     /// Where each payload lies: what is said twice is stored once.
     slots: BTreeMap<Payload, Slot>,
     /// Tasks that have ended and whose consequences are still to be drawn.
-    closed: VecDeque<TaskId>,
+    pub(crate) closed: VecDeque<TaskId>,
+    /// Joins and loops to look at, by number, once that is done.
+    pub(crate) joins: BTreeSet<u32>,
+    pub(crate) loops: BTreeSet<u32>,
+    /// Tasks begun and ended so far.
+    pub(crate) steps: usize,
+    /// Something may be left to do although nothing has ended.
+    pub(crate) stirred: bool,
     /// Tasks offered by this very turn: nobody can have taken them yet.
     offered: BTreeSet<TaskId>,
     /// Start keys taken by this very turn.
     claimed: BTreeMap<RecordKey, ExecutionId>,
     /// The run begins in another run's commit.
     pub(crate) newborn: bool,
-    /// How many START_WORKFLOW tasks this turn has begun.
+    /// How many START_WORKFLOW and SUB_WORKFLOW tasks this turn has begun.
     pub(crate) starts: usize,
+    pub(crate) children: usize,
     /// The status the run is about to end with, while its output is computed.
     pub(crate) ending: Option<WorkflowStatus>,
     /// What the expressions of this turn have looked into, and may still.
@@ -92,10 +103,15 @@ impl<'a> Turn<'a> {
             payloads: brought.payloads.to_vec(),
             slots,
             closed: VecDeque::new(),
+            joins: BTreeSet::new(),
+            loops: BTreeSet::new(),
+            steps: 0,
+            stirred: false,
             offered: BTreeSet::new(),
             claimed: BTreeMap::new(),
             newborn: false,
             starts: 0,
+            children: 0,
             ending: None,
             reading: Reading::default(),
         }
@@ -123,7 +139,9 @@ impl<'a> Turn<'a> {
         | Change::TaskPlaced { task, .. } = &change
         {
             self.offered.insert(*task);
+            self.steps += 1;
         }
+        self.steps += usize::from(matches!(change, Change::TaskClosed { .. }));
         self.changes.push(change);
     }
 
@@ -154,22 +172,9 @@ impl<'a> Turn<'a> {
         self.execution.task(id).cloned()
     }
 
-    /// Something follows from the end of this task; [`Turn::settle`] draws it.
+    /// Something follows from the end of this task; `settle.rs` draws it.
     pub(crate) fn after_close(&mut self, task: TaskId) {
         self.closed.push_back(task);
-    }
-
-    /// Nothing is left to be drawn from tasks that have ended.
-    pub(crate) fn is_settled(&self) -> bool {
-        self.closed.is_empty()
-    }
-
-    /// To a fixed point, in a loop: a chain of tasks that end at once may be long.
-    pub(crate) fn settle(&mut self) -> Result<(), Stop> {
-        while let Some(task) = self.closed.pop_front() {
-            self.follow(task)?;
-        }
-        Ok(())
     }
 
     /// The held delivery of an open task. A task that is not offered, or only now, has none to hold.
@@ -184,10 +189,20 @@ impl<'a> Turn<'a> {
             });
         }
         let Some(found) = self.facts.deliveries.get(&task.id) else {
-            return Err(Stop::Miss(Rows::Deliveries));
+            return Err(Stop::Miss(Rows::Deliveries(vec![task.id])));
         };
         self.used.deliveries.insert(task.id, found.clone());
         Ok(found.clone())
+    }
+
+    /// All that has to be held of these tasks, named at once.
+    pub(crate) fn expect_deliveries(&self, tasks: &[Arc<Task>]) -> Result<(), Stop> {
+        let is_missing = |task: &&Arc<Task>| {
+            let is_held = self.facts.deliveries.contains_key(&task.id);
+            task.is_placed() && !is_held && !self.offered.contains(&task.id)
+        };
+        let missing: Vec<TaskId> = tasks.iter().filter(is_missing).map(|task| task.id).collect();
+        if missing.is_empty() { Ok(()) } else { Err(Stop::Miss(Rows::Deliveries(missing))) }
     }
 
     /// A registered workflow; without a version the latest.
@@ -203,6 +218,23 @@ impl<'a> Turn<'a> {
         };
         self.used.definitions.entry(name.to_owned()).or_default().insert(version, *found);
         Ok(*found)
+    }
+
+    /// What is registered under these names of tasks.
+    pub(crate) fn task_definitions(
+        &mut self,
+        names: BTreeSet<&str>,
+    ) -> Result<BTreeMap<String, Arc<TaskDef>>, Stop> {
+        let facts = self.facts;
+        let missing = names.iter().filter(|name| !facts.tasks.contains_key(**name));
+        let missing: Vec<String> = missing.map(|name| (*name).to_owned()).collect();
+        if !missing.is_empty() {
+            return Err(Stop::Miss(Rows::Tasks(missing)));
+        }
+        let found = names.into_iter().map(|name| (name.to_owned(), facts.tasks[name].clone()));
+        let found: BTreeMap<_, _> = found.collect();
+        self.used.tasks.extend(found.clone());
+        Ok(found.into_iter().filter_map(|(name, found)| Some((name, found?))).collect())
     }
 
     /// Who has that start key.

@@ -8,8 +8,9 @@ use std::sync::Arc;
 use semel_model::{ExecutionMetadata, Task, TaskStatus, Timestamp, Workflow, WorkflowStatus};
 
 use crate::delivery::Delivery;
-use crate::execution::{Execution, Task as State};
+use crate::execution::Execution;
 use crate::pin::Step;
+use crate::task::Task as State;
 
 pub fn workflow(execution: &Execution, with_tasks: bool) -> Workflow {
     let definition = execution.definition().definition();
@@ -92,6 +93,9 @@ pub fn task(execution: &Execution, state: &State) -> Task {
         retried: state.replaced,
         executed: execution.is_consumed(state),
         callback_after_seconds: state.callback_after_seconds,
+        output_data: execution.output_of(state),
+        iteration: state.iteration(),
+        loop_over_task: state.iteration() > 0,
         queue_wait_time: queue_wait(state.started_at, state.ready_at),
         sub_workflow_id: state.child.map(|child| child.run),
         subworkflow_changed: state.child.is_some_and(|child| child.epoch > 0),
@@ -117,7 +121,7 @@ pub fn blank(step: &Step, workflow: &str, row: &Delivery) -> Task {
         seq: row.seq,
         correlation_id: row.correlation_id.clone(),
         poll_count: 0,
-        task_def_name: step.task().name.clone(),
+        task_def_name: step.task_def_name().to_owned(),
         scheduled_time: row.scheduled_at,
         start_time: Timestamp::NOT_YET,
         end_time: Timestamp::NOT_YET,
@@ -148,7 +152,7 @@ pub fn blank(step: &Step, workflow: &str, row: &Delivery) -> Task {
         workflow_priority: row.priority,
         execution_name_space: policy.execution_name_space.clone(),
         isolation_group_id: policy.isolation_group_id.clone(),
-        iteration: 0,
+        iteration: row.iteration(),
         sub_workflow_id: None,
         subworkflow_changed: false,
         first_start_time: Timestamp::NOT_YET,
@@ -157,7 +161,7 @@ pub fn blank(step: &Step, workflow: &str, row: &Delivery) -> Task {
         runtime_metadata: BTreeMap::new(),
         task_definition: step.task().task_definition.clone(),
         queue_wait_time: 0,
-        loop_over_task: false,
+        loop_over_task: row.iteration() > 0,
         fence_token: None,
         lease_until: None,
         attempt: None,

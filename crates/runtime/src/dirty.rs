@@ -109,6 +109,12 @@ impl Touched {
             | Change::ChildAttached { task, .. }
             | Change::TaskWaits { task, .. }
             | Change::Asked { task, .. }
+            | Change::AskedAgain { task, .. }
+            | Change::Heard { task }
+            | Change::Chose { task, .. }
+            | Change::Forked { task, .. }
+            | Change::LoopTurned { task, .. }
+            | Change::TaskResumed { task, .. }
             | Change::TaskPlaced { task, .. }
             | Change::TaskProgressed { task, .. }
             | Change::TaskClosed { task, .. }
@@ -129,6 +135,9 @@ impl Touched {
             | Change::EpochNoted { .. }
             | Change::VariablesSet { .. }
             | Change::VariablesReset
+            | Change::Defined { .. }
+            | Change::Remaining { .. }
+            | Change::Continued
             | Change::ExecutionAlerted
             | Change::Paused
             | Change::Resumed => {}

@@ -8,15 +8,18 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use semel_engine::{
-    Address, Brought, Change, Claim, Decision, Event, Execution, Facts, Letter, MessageKey,
-    MessageRow, Pinned, Publication, Record, RecordKey, Registered, Rows, Start, Stop, decide,
+    Address, Brought, Change, Claim, Decision, Delivery, Event, Execution, Facts, Letter,
+    MessageKey, MessageRow, Pinned, Publication, Record, RecordKey, Registered, Rows, Start, Stop,
+    decide,
 };
-use semel_model::{Digest, ExecutionId, Payload};
-use semel_store::Row;
+use semel_model::{Digest, ExecutionId, Payload, TaskId};
+use semel_store::{Place, Row};
 
+use crate::events::subject;
 use crate::failure::Failure;
 use crate::round::{Layer, Outcome, Round, Want};
 use crate::tally::Tally;
+use crate::work::Wants;
 use crate::world::World;
 
 /// Looks for missing facts that one decision may take.
@@ -49,9 +52,30 @@ pub(crate) struct Hearing<'a> {
     pub(crate) event_id: &'a str,
     pub(crate) principal: &'a str,
     pub(crate) epoch: Option<u32>,
+    /// Tasks whose deliveries were missed before.
+    pub(crate) wants: Option<&'a Wants>,
 }
 
 impl Round {
+    /// What is held of an execution's deliveries, as far as the event may need it.
+    fn deliveries_for(
+        &self,
+        before: &Execution,
+        hearing: &Hearing<'_>,
+    ) -> BTreeMap<TaskId, Option<Delivery>> {
+        let execution = before.id();
+        let (Some(subject), Some(wants)) = (subject(hearing.event, before), hearing.wants) else {
+            return self.deliveries_of(execution);
+        };
+        let missed = wants.deliveries.iter().filter(|place| place.execution == execution);
+        let tasks = missed.map(|place| place.task).chain([subject]);
+        let held = tasks.filter_map(|task| {
+            let row = self.delivery(Place { execution, task }).flatten()?;
+            Some((task, Some(row.clone())))
+        });
+        held.collect()
+    }
+
     /// Decides one event on one execution. True: something changed, and it is in the draft.
     pub(crate) fn hear(
         &self,
@@ -60,7 +84,7 @@ impl Round {
         before: &Execution,
         hearing: &Hearing<'_>,
     ) -> Result<bool, Outcome> {
-        let rows = self.deliveries_of(before.id());
+        let rows = self.deliveries_for(before, hearing);
         let hand_outs = rows
             .iter()
             .filter_map(|(task, row)| row.as_ref().map(|row| (*task, row.hand_out.clone())));
@@ -110,7 +134,9 @@ impl Round {
                 Ok(Err(Stop::Rejected(rejection))) => {
                     return Err(Outcome::Answer(Err(rejection.into())));
                 }
-                Ok(Err(Stop::Miss(rows))) => self.look_up(world, draft, rows, facts)?,
+                Ok(Err(Stop::Miss(rows))) => {
+                    self.look_up(world, draft, before.id(), rows, facts)?;
+                }
                 Err(panic) => {
                     let text = panic.downcast_ref::<String>().cloned();
                     let text =
@@ -129,11 +155,23 @@ impl Round {
         &self,
         world: &World,
         draft: &Draft,
+        execution: ExecutionId,
         rows: Rows,
         facts: &mut Facts,
     ) -> Result<(), Outcome> {
         match rows {
-            Rows::Deliveries => Err(Outcome::Again(Want::Deliveries)),
+            Rows::Deliveries(tasks) => {
+                let places = tasks.into_iter().map(|task| Place { execution, task });
+                Err(Outcome::Again(Want::Deliveries(places.collect())))
+            }
+            Rows::Tasks(names) => {
+                for name in names {
+                    let found = world.definitions.task(&name);
+                    let found = found.map_err(|failure| Outcome::Answer(Err(failure)))?;
+                    facts.tasks.insert(name, found);
+                }
+                Ok(())
+            }
             Rows::Definition(name, version) => {
                 let wanted = Some(version).filter(|version| *version != 0);
                 let found = match world.definitions.for_start(&name, wanted) {
@@ -234,6 +272,7 @@ impl Round {
                 event_id: &birth.event_id,
                 principal: "semel",
                 epoch: None,
+                wants: None,
             };
             self.hear(world, draft, &unborn, &hearing)?;
         }
@@ -280,6 +319,13 @@ impl Draft {
                     self.births.push_back(Birth { run: *run, start, input, event_id });
                     continue;
                 }
+                Change::Defined { definition } => {
+                    let digest = Digest::of(text(decision, *definition).as_bytes());
+                    if let Some(defined) = execution.defined(digest) {
+                        self.pinned.insert(digest, Arc::clone(defined));
+                    }
+                    continue;
+                }
                 Change::Sent { to, message } => {
                     let letter = Letter::of(message, &decision.payloads);
                     (Address::Execution(*to), letter.encode())
@@ -296,4 +342,8 @@ impl Draft {
             at += 1;
         }
     }
+}
+
+fn text(decision: &Decision, slot: semel_engine::Slot) -> &str {
+    decision.payloads[slot.0 as usize].text()
 }

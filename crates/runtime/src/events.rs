@@ -2,21 +2,21 @@
 
 use std::sync::Arc;
 
-use semel_engine::{Event, Execution, Head, Message, Queue, Task};
+use semel_engine::{Event, Execution, Head, Message, Question, Queue, Task};
 use semel_model::{ExecutionId, TaskId};
 use semel_store::{Place, Row};
 
 use crate::draft::{Draft, Hearing};
 use crate::failure::Failure;
 use crate::round::{Outcome, Round};
-use crate::work::{Answer, EventWork, HandedOut, Next, Standing};
+use crate::work::{Answer, EventWork, HandedOut, Next, Standing, Wants};
 use crate::world::World;
 
 /// More missing entries than this are folded off the lane.
 const TAIL_ENTRIES_MAX: u64 = 64;
 
 impl Round {
-    pub(crate) fn event(&mut self, world: &World, work: &EventWork) -> Outcome {
+    pub(crate) fn event(&mut self, world: &World, work: &EventWork, wants: &Wants) -> Outcome {
         let id = work.execution;
         if matches!(work.event, Event::Woke) {
             self.answer_due(world, id);
@@ -25,11 +25,14 @@ impl Round {
             Ok(found) => found,
             Err(outcome) => return outcome,
         };
+        if matches!(work.event, Event::Woke) && self.asks_again(&execution) {
+            return Outcome::Answer(Ok(Answer::Noted));
+        }
         if let Some(reason) = &head.parked {
             return Outcome::Answer(Err(Failure::Parked(reason.clone())));
         }
         let subject = subject(&work.event, &execution);
-        let changed = match self.decide_event(world, work, &head, &execution) {
+        let changed = match self.decide_event(world, work, wants, &head, &execution) {
             Ok(changed) => changed,
             Err(outcome) => return self.stopped(work, outcome),
         };
@@ -47,6 +50,7 @@ impl Round {
         &mut self,
         world: &World,
         work: &EventWork,
+        wants: &Wants,
         head: &Head,
         execution: &Execution,
     ) -> Result<bool, Outcome> {
@@ -60,6 +64,7 @@ impl Round {
             event_id: &work.event_id,
             principal: &head.principal,
             epoch: path.first().map(|above| above.epoch),
+            wants: Some(wants),
         };
         let mut draft = Draft::default();
         let changed = self.hear(world, &mut draft, execution, &hearing)?;
@@ -76,16 +81,27 @@ impl Round {
     fn answer_due(&mut self, world: &World, id: ExecutionId) {
         let Ok((_, execution)) = self.execution(world, id) else { return };
         let now = self.held.now;
-        let asked = |task: &Arc<Task>| {
-            let (question, retry_at) = task.question.clone()?;
-            (retry_at <= now).then_some((task.id, question))
-        };
-        let due: Vec<_> = execution.open_tasks().filter_map(asked).collect();
-        for (task, question) in due {
-            let answer = world.polls.answer(&question, now);
-            let event = Event::Answered { task, question: question.digest(task), answer };
-            self.event(world, &EventWork::own(id, event));
+        for (task, asked) in execution.due_questions(now) {
+            if let Question::ActiveDomains { task_type, domains } = &asked.question {
+                let answer = world.polls.active(task_type, domains, now);
+                let event = Event::Answered { task, question: asked.digest(task), answer };
+                self.event(world, &EventWork::own(id, event), &Wants::default());
+            }
         }
+    }
+
+    /// A script whose asker died is asked again before anything is written: a server may not live
+    /// for two commits. True: nothing else is due.
+    fn asks_again(&mut self, execution: &Execution) -> bool {
+        let now = self.held.now;
+        let scripts = execution.due_questions(now).into_iter();
+        let scripts = scripts.filter(|(_, it)| matches!(it.question, Question::Script { .. }));
+        let scripts: Vec<_> = scripts.map(|(task, _)| (execution.id(), task)).collect();
+        let is_all = !scripts.is_empty() && scripts.len() == execution.due_count(now);
+        if is_all {
+            self.asked.extend(scripts);
+        }
+        is_all
     }
 
     /// The held head and the execution it names, as this round has them.

@@ -8,9 +8,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use semel_engine::{Event, Queue};
-use semel_model::{ExecutionId, Timestamp};
+use semel_model::{ExecutionId, TaskId, Timestamp};
 use semel_store::{Stamp, StoreError, Touches, Writer};
 
+use crate::asking::{Held, Told, ask};
 use crate::dirty;
 use crate::failure::Failure;
 use crate::inbox::Inbox;
@@ -37,6 +38,8 @@ pub struct Lane {
     /// Decided again in the next round, before what waits in the inbox.
     pub(crate) again: VecDeque<Item>,
     pub(crate) openings: BTreeMap<Queue, Timestamp>,
+    /// Callers who wait for scripts.
+    pub(crate) held: Held,
     /// How many items the next round takes: fewer after a round that could not be written.
     width: usize,
     /// Until then nothing is looked for that could be removed.
@@ -77,6 +80,7 @@ impl Lane {
             inbox,
             again: VecDeque::new(),
             openings: BTreeMap::new(),
+            held: Held::default(),
             width: ROUND_ITEMS_MAX,
             swept_until: Timestamp::NOT_YET,
             sabotage,
@@ -160,7 +164,7 @@ impl Lane {
         let round = &mut prepared.round;
         let outcome = match &item.work {
             Work::Start(work) => round.start(&self.world, work),
-            Work::Event(work) => round.event(&self.world, work),
+            Work::Event(work) => round.event(&self.world, work, &item.wants),
             Work::Claim(claim) => round.claim(&self.world, claim),
             Work::Renew(renewal) => round.renew(&self.world, renewal),
             Work::Documents(writes) => round.documents(writes),
@@ -336,15 +340,38 @@ impl Lane {
         for (task_type, count) in round.freed {
             self.again.extend(self.world.waiters.wake_type(&task_type, count));
         }
-        for (id, task, question) in round.asked {
-            let answer = self.world.polls.answer(&question, self.world.store.now());
-            let question = question.digest(task);
-            self.again.push_back(timer(id, Event::Answered { task, question, answer }));
-        }
+        self.ask(round.asked);
         for (item, answer) in replies {
-            (item.reply)(answer);
+            self.reply(item, answer);
         }
         Stepped { items: course.items.max(1), prefetch }
+    }
+
+    fn ask(&mut self, asked: Vec<(ExecutionId, TaskId)>) {
+        for (id, task) in asked {
+            let found = self.world.cached(id);
+            let open = found.and_then(|run| run.task(task)?.question.clone());
+            let Some(open) = open else { continue };
+            match ask(&self.world, &self.inbox, &mut self.held, id, task, &open) {
+                Told::Answered(item) => self.again.push_back(*item),
+                Told::Later => {}
+            }
+        }
+    }
+
+    fn reply(&mut self, mut item: Item, answer: Result<Answer, Failure>) {
+        item.credit = None;
+        let heard = match &item.work {
+            Work::Event(work) => match work.event {
+                Event::Answered { task, question, .. } => Some((work.execution, task, question)),
+                _ => None,
+            },
+            _ => None,
+        };
+        self.held.keep(item, answer);
+        if let Some((id, task, question)) = heard {
+            self.held.answered(id, task, question);
+        }
     }
 
     fn park(&mut self, item: Item, seen: u64) {

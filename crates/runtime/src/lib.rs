@@ -7,6 +7,7 @@
 //! the door.
 
 mod applications;
+mod asking;
 mod blocking;
 mod claims;
 mod definitions;
@@ -57,6 +58,7 @@ pub use applications::{
     AccessKey, Application, Applications, Holder, KnownKeys, NewKey, Role, add_admin_key,
     first_admin_key,
 };
+pub use asking::{NoScripts, Scripts};
 pub use blocking::{Blocked, Seen};
 pub use definitions::Definitions;
 pub use failure::Failure;

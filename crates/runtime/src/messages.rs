@@ -69,6 +69,7 @@ impl Round {
             event_id: &event_id,
             principal: &head.principal,
             epoch: None,
+            wants: None,
         };
         let mut draft = Draft::default();
         let heard = self.hear(world, &mut draft, &execution, &hearing);

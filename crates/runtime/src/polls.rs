@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
-use semel_engine::{Answer, Question, Queue};
+use semel_engine::{Answer, Queue};
 use semel_model::{PollData, Timestamp};
 
 /// A domain counts as active this long after a poll.
@@ -44,18 +44,14 @@ impl Polls {
         polls.iter().map(data).collect()
     }
 
-    pub(crate) fn answer(&self, question: &Question, now: Timestamp) -> Answer {
+    /// Of these domains, those in which somebody polled lately.
+    pub(crate) fn active(&self, task_type: &str, domains: &[String], now: Timestamp) -> Answer {
         let polls = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match question {
-            Question::ActiveDomains { task_type, domains } => {
-                let active = |domain: &&String| {
-                    let queue =
-                        Queue { task_type: task_type.clone(), domain: Some((*domain).clone()) };
-                    polls.get(&queue).is_some_and(|last| now.since_ms(last.at) < ACTIVE_MS)
-                };
-                let active: BTreeSet<_> = domains.iter().filter(active).cloned().collect();
-                Answer::ActiveDomains(active)
-            }
-        }
+        let active = |domain: &&String| {
+            let queue = Queue { task_type: task_type.to_owned(), domain: Some((*domain).clone()) };
+            polls.get(&queue).is_some_and(|last| now.since_ms(last.at) < ACTIVE_MS)
+        };
+        let active: BTreeSet<_> = domains.iter().filter(active).cloned().collect();
+        Answer::ActiveDomains(active)
     }
 }

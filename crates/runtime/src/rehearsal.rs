@@ -78,7 +78,8 @@ impl Rehearsal {
             writes.documents.extend(all.into_iter().map(|(key, body)| (key, Some(body))));
         }
         store.writer(0)?.commit(writes)?;
-        let world = Arc::new(World::new(Arc::new(store)));
+        let scripts = Arc::clone(&world.scripts);
+        let world = Arc::new(World::new(Arc::new(store)).with_scripts(scripts));
         let inbox = Arc::new(Inbox::default());
         let lane = Lane::new(0, Arc::clone(&world), Arc::clone(&inbox), Sabotage::None)?;
         Ok(Self { clock, world, inbox, lane, rounds: 0 })

@@ -95,6 +95,7 @@ impl Round {
             event_id: "",
             principal: &head.principal,
             epoch: None,
+            wants: None,
         };
         self.hear(world, &mut draft, &execution, &hearing)?;
         self.merge_all(world, draft);

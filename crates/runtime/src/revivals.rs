@@ -83,6 +83,7 @@ impl Round {
                 event_id: &work.event_id,
                 principal: &head.principal,
                 epoch: path.get(at + 1).map(|above| above.epoch),
+                wants: None,
             };
             self.hear(world, draft, &execution, &hearing)?;
         }

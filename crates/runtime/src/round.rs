@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use semel_engine::{
     Address, Change, Decision, Delivery, ENGINE_VERSION, Entry, Event, Execution, Head, MessageKey,
-    Question, Queue, Record, RecordKey, follow,
+    Queue, Record, RecordKey, follow,
 };
 use semel_model::{Digest, ExecutionId, TaskId, Timestamp};
 use semel_store::{Held, Place, Rank, Writes};
@@ -28,7 +28,7 @@ pub(crate) struct Round {
     pub(crate) touched: BTreeMap<ExecutionId, Touched>,
     /// Tasks this round has given to somebody.
     pub(crate) taken: BTreeSet<Place>,
-    pub(crate) asked: Vec<(ExecutionId, TaskId, Question)>,
+    pub(crate) asked: Vec<(ExecutionId, TaskId)>,
     /// Tasks that can be taken, by queue, best first: ready before this round, or made so by it.
     pub(crate) lines: BTreeMap<Queue, BTreeSet<Rank>>,
     /// Tasks that became ready in this round, by queue.
@@ -62,8 +62,7 @@ pub(crate) enum Outcome {
 
 /// What was missed: held in the next round.
 pub(crate) enum Want {
-    /// All deliveries of the execution.
-    Deliveries,
+    Deliveries(Vec<Place>),
     /// The limit row of the type that is claimed.
     Limit,
     Record(RecordKey),
@@ -78,7 +77,7 @@ pub(crate) struct Layer {
     pub(crate) rows: BTreeMap<TaskId, Option<Delivery>>,
     pub(crate) records: BTreeMap<RecordKey, Option<Record>>,
     entries: Vec<(u64, Vec<u8>)>,
-    asked: Vec<(TaskId, Question)>,
+    asked: Vec<TaskId>,
     touched: Touched,
     pub(crate) tally: Tally,
     principal: String,
@@ -105,8 +104,8 @@ impl Layer {
         for change in &decision.changes {
             follow(&mut self.rows, &self.execution, change);
             self.touched.note(change);
-            if let Change::Asked { task, question, .. } = change {
-                self.asked.push((*task, question.clone()));
+            if let Change::Asked { task, .. } | Change::AskedAgain { task, .. } = change {
+                self.asked.push(*task);
             }
         }
         let entry = Entry {
@@ -197,7 +196,7 @@ impl Round {
         }
         self.touched.entry(id).or_default().extend(layer.touched);
         self.writes.records.extend(layer.records);
-        self.asked.extend(layer.asked.into_iter().map(|(task, question)| (id, task, question)));
+        self.asked.extend(layer.asked.into_iter().map(|task| (id, task)));
         if let Some(head) = Head::of(&layer.execution, &layer.principal) {
             self.writes.heads.insert(id, head);
         }

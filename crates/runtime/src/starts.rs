@@ -70,6 +70,7 @@ impl Round {
             event_id: &work.event_id,
             principal: &work.principal,
             epoch: None,
+            wants: None,
         };
         let mut draft = Draft::default();
         self.hear(world, &mut draft, &unborn, &hearing)?;

@@ -142,7 +142,8 @@ impl Driver {
 
     fn nap(&self, until: Timestamp) -> Duration {
         let next = until.since_ms(self.world.store.now()).max(0);
-        SLEEP_MAX.min(Duration::from_millis(u64::try_from(next).unwrap_or(0)))
+        let nap = SLEEP_MAX.min(Duration::from_millis(u64::try_from(next).unwrap_or(0)));
+        self.lane.next_release().map_or(nap, |release| nap.min(release))
     }
 
     /// When a timer comes due or the next note of being alive, whichever is first.

@@ -16,6 +16,7 @@ impl Lane {
     pub fn look_at_timers(&mut self) {
         let now = self.world.store.now();
         self.world.waiters.expire(now);
+        self.held.release_late();
         let open: Vec<_> =
             self.openings.iter().filter(|(_, at)| **at <= now).map(|(q, _)| q.clone()).collect();
         for queue in open {
@@ -39,6 +40,11 @@ impl Lane {
             self.again.push_back(Item::unasked(Work::Message(key, to)));
         }
         self.sweep(now);
+    }
+
+    /// When somebody who waits for a script will have waited long enough.
+    pub(crate) fn next_release(&self) -> Option<std::time::Duration> {
+        self.held.next_release()
     }
 
     /// When this lane next has something to do by itself.

@@ -3,7 +3,7 @@
 //! Guessed from the item and the execution in memory, before anything is held. A guess that was too
 //! small is noticed while deciding (a miss) and widened.
 
-use semel_engine::{Address, Execution, Limits, Queue, RecordKey};
+use semel_engine::{Address, Event, Execution, Limits, Queue, RecordKey};
 use semel_model::ExecutionId;
 use semel_store::{Place, Touches};
 
@@ -12,11 +12,23 @@ use crate::round::Want;
 use crate::work::{EventWork, Item, Work};
 use crate::world::World;
 
+/// Deliveries of a run that are held at a guess.
+const HELD_UNASKED_MAX: usize = 64;
+
+/// It changes every delivery of the run.
+fn needs_all(event: &Event) -> bool {
+    matches!(event, Event::Paused | Event::Resumed)
+}
+
 impl World {
     /// Notes what was missed. False: it had been asked for before.
     pub(crate) fn widen(&self, item: &mut Item, want: Want) -> bool {
         match want {
-            Want::Deliveries => !std::mem::replace(&mut item.wants.wide, true),
+            Want::Deliveries(places) => {
+                let before = item.wants.deliveries.len();
+                item.wants.deliveries.extend(places);
+                item.wants.deliveries.len() > before
+            }
             Want::Record(key) => item.wants.records.insert(key),
             Want::Head(id) => item.wants.heads.insert(id),
             Want::Limit => {
@@ -51,17 +63,17 @@ impl World {
         touches.limits.extend(wants.limit.clone());
         touches.records.extend(wants.records.iter().cloned());
         touches.heads.extend(&wants.heads);
+        touches.deliveries.extend(&wants.deliveries);
         match &item.work {
             Work::Start(work) => touches.records.extend(work.record_key()),
             Work::Event(work) => {
                 self.touch_execution(work.execution, touches);
-                self.touch_event(item, work, touches);
+                self.touch_event(work, touches);
             }
             Work::Message(key, to) => {
                 touches.messages.insert(*key);
                 if let Address::Execution(id) = to {
                     self.touch_execution(*id, touches);
-                    touches.all_deliveries.extend(wants.wide.then_some(*id));
                 }
             }
             Work::Remove(removal) => {
@@ -97,7 +109,7 @@ impl World {
         0
     }
 
-    fn touch_event(&self, item: &Item, work: &EventWork, touches: &mut Touches) {
+    fn touch_event(&self, work: &EventWork, touches: &mut Touches) {
         let id = work.execution;
         let Some(execution) = self.cached(id) else {
             // It may be in memory by the time it is decided.
@@ -108,12 +120,13 @@ impl World {
             self.touch_ancestors(&execution, touches);
         }
         match subject(&work.event, &execution) {
-            Some(task) if !item.wants.wide => {
+            Some(task) => {
                 touches.deliveries.insert(Place { execution: id, task });
             }
-            _ => {
+            None if needs_all(&work.event) || execution.open_count() <= HELD_UNASKED_MAX => {
                 touches.all_deliveries.insert(id);
             }
+            None => {} // What it needs of so many it will name.
         }
         if let (Some(next), Some(queue)) = (&work.next, self.queue_after(work)) {
             touches.limits.extend(self.limited(&queue));

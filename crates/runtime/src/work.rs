@@ -30,8 +30,7 @@ pub struct Item {
 /// What to hold besides the obvious: earlier rounds missed it.
 #[derive(Default)]
 pub(crate) struct Wants {
-    /// Every delivery of the execution.
-    pub(crate) wide: bool,
+    pub(crate) deliveries: BTreeSet<Place>,
     /// The limit row of this type.
     pub(crate) limit: Option<String>,
     pub(crate) records: BTreeSet<RecordKey>,

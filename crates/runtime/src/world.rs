@@ -14,6 +14,7 @@ use semel_model::{ExecutionId, PollData, Timestamp};
 use semel_store::{Loaded, Store, StoreError};
 
 use crate::applications::Applications;
+use crate::asking::{Asking, NoScripts, Scripts};
 use crate::definitions::Definitions;
 use crate::dirty::Dirty;
 use crate::failure::Failure;
@@ -39,6 +40,8 @@ pub struct World {
     pub(crate) waiters: Waiters,
     pub(crate) polls: Polls,
     pub(crate) watchers: Watchers,
+    pub(crate) asking: Asking,
+    pub(crate) scripts: Arc<dyn Scripts>,
     /// What the index has yet to hear of.
     pub(crate) dirty: Dirty,
     executions: Cache<ExecutionId, Arc<Execution>, ByTasks>,
@@ -80,6 +83,8 @@ impl World {
             waiters: Waiters::default(),
             polls: Polls::default(),
             watchers: Watchers::default(),
+            asking: Asking::default(),
+            scripts: Arc::new(NoScripts),
             dirty: Dirty::default(),
             executions: Cache::with_options(
                 executions,
@@ -105,6 +110,12 @@ impl World {
     pub fn with_keys(mut self, ring: KeyRing) -> Result<Self, Failure> {
         self.secrets = Secrets::opening(Arc::clone(&self.store), ring)?;
         Ok(self)
+    }
+
+    /// With somebody who runs scripts.
+    #[must_use]
+    pub fn with_scripts(self, scripts: Arc<dyn Scripts>) -> Self {
+        Self { scripts, ..self }
     }
 
     /// With environment values of the process; stored ones win.

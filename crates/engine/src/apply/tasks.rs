@@ -1,16 +1,17 @@
 //! # Apply, task by task
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use imbl::{OrdMap, OrdSet, Vector};
-use semel_model::{ExecutionId, Payload, TaskId, TaskStatus, Timestamp};
+use semel_model::{Digest, ExecutionId, Payload, TaskId, TaskStatus, Timestamp};
 use serde_json::json;
 
 use super::Page;
-use crate::change::{Change, HandOutFacts, Removed, Timeout};
-use crate::execution::{Child, Execution, Task};
-use crate::pin::Step;
+use super::flow::flow_of;
+use crate::change::{Change, HandOutFacts, Timeout};
+use crate::event::Slot;
+use crate::execution::Execution;
+use crate::question::Question;
+use crate::task::{Asked, Child, Task, in_turns};
 
 impl Execution {
     pub(super) fn add_task(&mut self, change: &Change, page: &Page<'_>) {
@@ -25,6 +26,8 @@ impl Execution {
             system,
             by_hand,
             later,
+            fork,
+            definition,
         } = change
         else {
             return;
@@ -43,7 +46,7 @@ impl Execution {
             started_at: if begins { page.at } else { Timestamp::NOT_YET },
             callback_after_seconds: ready_at.since_ms(page.at) / 1000,
             system: *system,
-            ..self.blank(*task, reference, page.payload(*input), page.at)
+            ..self.blank(*task, reference, page.payload(*input), page.at, *fork, *definition)
         };
         if let Some(replaced) = replaced {
             self.alter(replaced.id, |task| task.replaced = true);
@@ -52,27 +55,52 @@ impl Execution {
     }
 
     pub(super) fn add_skipped(&mut self, change: &Change, page: &Page<'_>) {
-        let Change::TaskSkipped { task, reference, input, output, ahead } = change else { return };
+        let Change::TaskSkipped { task, reference, input, output, ahead, fork } = change else {
+            return;
+        };
         let skipped = Task {
             status: TaskStatus::Skipped,
             output: page.payload(*output),
             started_at: page.at,
             ended_at: page.at,
             is_ahead: *ahead,
-            system: self.definition.step(reference).kind().is_system(),
-            ..self.blank(*task, reference, page.payload(*input), page.at)
+            system: self.home(*fork).step(reference).kind().is_system(),
+            ..self.blank(*task, reference, page.payload(*input), page.at, *fork, None)
         };
         self.add(skipped);
     }
 
-    fn blank(&self, id: TaskId, reference: &str, input: Payload, at: Timestamp) -> Task {
-        let step: Step = self.definition.step(reference).clone();
+    fn blank(
+        &self,
+        id: TaskId,
+        reference: &str,
+        input: Payload,
+        at: Timestamp,
+        fork: Option<TaskId>,
+        definition: Option<Digest>,
+    ) -> Task {
+        let home = self.home(fork);
+        let place = home.step(reference);
+        let own = definition.and_then(|digest| self.defined.get(&digest));
+        let step = own.map_or(place, |own| own.step(reference)).clone();
+        let turns = Task::turns_in(reference, place);
+        let within = match home.loop_around(place) {
+            Some(around) => {
+                let outer = &turns[..turns.len().saturating_sub(1)];
+                let name = in_turns(around.reference(), outer);
+                self.latest(&name).map(|task| task.id)
+            }
+            None => fork.and_then(|fork| self.task(fork)?.within),
+        };
         Task {
             id,
             reference: reference.into(),
+            flow: flow_of(&step, &input),
             step,
-            seq: u32::try_from(self.tasks.len() + 1)
-                .expect("an execution has fewer than 2^32 tasks"),
+            turns,
+            within,
+            fork,
+            seq: self.tasks.get_max().map_or(1, |(last, _)| last + 1),
             attempt: 0,
             status: TaskStatus::Scheduled,
             input,
@@ -106,14 +134,26 @@ impl Execution {
         }
     }
 
-    fn add(&mut self, task: Task) {
-        self.deadlines.extend(self.deadlines_of(&task));
-        self.by_id.insert(task.id, task.seq);
-        self.latest.insert(Arc::clone(&task.reference), task.seq);
-        if !task.status.is_terminal() {
-            self.open.insert(task.seq);
-        }
-        self.tasks.push_back(Arc::new(task));
+    pub(super) fn ask(
+        &mut self,
+        id: TaskId,
+        question: &Question,
+        input: Option<Slot>,
+        retry_at: Timestamp,
+        page: &Page<'_>,
+    ) {
+        let (question, asked_at) = (question.clone(), page.at);
+        let input = input.map(|slot| page.payload(slot)).unwrap_or_default();
+        let asked = Asked { question, input, asked_at, retry_at };
+        self.alter(id, |task| task.question = Some(asked));
+    }
+
+    pub(super) fn ask_again(&mut self, id: TaskId, retry_at: Timestamp) {
+        self.alter(id, |task| {
+            if let Some(asked) = &mut task.question {
+                asked.retry_at = retry_at;
+            }
+        });
     }
 
     pub(super) fn place(&mut self, id: TaskId, domain: Option<&str>) {
@@ -203,10 +243,9 @@ impl Execution {
                 task.callback_after_seconds = 0; // Its delay was over when it was taken.
             }
         });
-        let seq = self.expect_task(*task).seq;
-        self.open.remove(&seq);
+        self.shut(*task);
         if self.is_paused() {
-            self.unconsumed.insert(seq);
+            self.unconsumed.insert(self.expect_task(*task).seq);
         }
     }
 
@@ -235,59 +274,13 @@ impl Execution {
         self.open_again(id);
     }
 
-    fn open_again(&mut self, id: TaskId) {
-        let seq = self.expect_task(id).seq;
-        self.open.insert(seq);
-        self.unconsumed.remove(&seq);
-    }
-
-    /// Those that stay close ranks: a task's place is its number.
-    pub(super) fn remove_tasks(&mut self, which: &Removed, generation: u32) {
-        self.generation = generation;
-        let after = match which {
-            Removed::After(task) => self.expect_task(*task).seq,
-            Removed::All | Removed::Steps(_) => 0,
-        };
-        let steps: BTreeSet<&str> = match which {
-            Removed::Steps(steps) => steps.iter().map(String::as_str).collect(),
-            Removed::All | Removed::After(_) => BTreeSet::new(),
-        };
-        let stays = |task: &Task| match which {
-            Removed::All => false,
-            Removed::After(_) => task.seq <= after || task.is_ahead,
-            Removed::Steps(_) => !steps.contains(&*task.reference),
-        };
-        let unconsumed: Vec<TaskId> = self.unconsumed().iter().map(|task| task.id).collect();
-        let tasks: Vec<Arc<Task>> = self.tasks.iter().filter(|task| stays(task)).cloned().collect();
-        self.tasks = Vector::new();
-        self.by_id = OrdMap::new();
-        self.latest = OrdMap::new();
-        self.open = OrdSet::new();
-        self.unconsumed = OrdSet::new();
-        for (at, mut task) in tasks.into_iter().enumerate() {
-            let seq = u32::try_from(at + 1).expect("fewer than before");
-            if task.seq != seq {
-                Arc::make_mut(&mut task).seq = seq;
-            }
-            self.by_id.insert(task.id, seq);
-            self.latest.insert(Arc::clone(&task.reference), seq);
-            if !task.status.is_terminal() {
-                self.open.insert(seq);
-            }
-            if unconsumed.contains(&task.id) {
-                self.unconsumed.insert(seq);
-            }
-            self.tasks.push_back(task);
-        }
-    }
-
     /// A task's deadlines follow from its facts, so they are taken out before and put back after.
     pub(super) fn alter(&mut self, id: TaskId, change: impl FnOnce(&mut Task)) {
         for deadline in self.deadlines_of(self.expect_task(id)) {
             self.deadlines.remove(&deadline);
         }
         let seq = *self.by_id.get(&id).expect("changes speak of tasks that were scheduled");
-        let task = self.tasks.get_mut(seq as usize - 1).expect("the index covers every task");
+        let task = self.tasks.get_mut(&seq).expect("the index covers every task");
         change(Arc::make_mut(task));
         self.deadlines.extend(self.deadlines_of(self.expect_task(id)));
     }
@@ -310,7 +303,6 @@ impl Task {
             is_reset: true,
             is_ahead: false,
             is_passed_over: false,
-            input,
             output: Payload::empty(),
             reason: None,
             replaced: false,
@@ -329,6 +321,8 @@ impl Task {
             alerted_total: false,
             wait_until: None,
             child: None,
+            flow: flow_of(&self.step, &input),
+            input,
             ..self.clone()
         }
     }

@@ -12,7 +12,7 @@ use serde_json::json;
 use super::json::{Json, Object};
 use super::path::{Path, Pick, Step};
 use super::resolve::{Reading, Resolve};
-use crate::execution::Task;
+use crate::task::Task;
 use crate::turn::Turn;
 
 /// A document that is read at most once per turn, however many expressions look inside.
@@ -92,6 +92,9 @@ impl Resolve for Turn<'_> {
                 let value = name(2).map(|name| self.environment(name, is_inside));
                 value.map_or((None, 2), |value| (value, 3))
             }
+            (Some(head), Some("output")) if let Some(found) = self.of_loop(head, name(2)) => {
+                (Some(found), 2)
+            }
             (Some(head), Some(field)) => (self.field(head, field), 2),
             (Some(head), None) => (self.fields(head), 1),
             // `concat($.a, $.b)`: a function of its arguments alone.
@@ -108,8 +111,26 @@ impl Turn<'_> {
         if head == "workflow" {
             return self.run_field(field);
         }
-        let task = Arc::clone(self.execution().latest(head)?);
+        let task = Arc::clone(self.execution().newest(head)?);
         self.task_field(&task, field)
+    }
+
+    /// Of a loop that is still going on, no more is put together than a path asks for: its item and
+    /// its number, or one of its turns.
+    fn of_loop(&mut self, head: &str, wanted: Option<&str>) -> Option<Arc<Json>> {
+        let task = Arc::clone(self.execution().newest(head)?);
+        let wanted = wanted.filter(|_| task.as_loop().is_some() && !task.status.is_terminal())?;
+        let execution = self.execution();
+        let found = match wanted.parse() {
+            Ok(turn) if execution.turns.contains_key(&(task.id, turn)) => {
+                (wanted, execution.turn_output(&task, turn).text().to_owned())
+            }
+            Ok(_) => return None,
+            Err(_) => execution.loop_head(&task).into_iter().find(|(key, _)| *key == wanted)?,
+        };
+        let value = Json::read_text(found.1)?;
+        self.spending(|budget| budget.spend(value.size().nodes))?;
+        Some(Arc::new(Json::Object([(wanted.to_owned(), value)].into_iter().collect())))
     }
 
     /// All fields in one object: `${workflow}`, `${ref.*}`.
@@ -169,7 +190,7 @@ impl Turn<'_> {
             "reasonForIncompletion" => json!(task.reason),
             "callbackAfterSeconds" => json!(task.callback_after_seconds),
             "workerId" => json!(task.worker),
-            "iteration" => json!(0),
+            "iteration" => json!(task.iteration()),
             _ => return None,
         };
         Some(Arc::new(Json::from(&value)))
@@ -192,7 +213,10 @@ impl Turn<'_> {
             Source::RunOutput => run.output.clone(),
             Source::Variables => run.variables.clone(),
             Source::TaskInput(task) => self.execution().expect_task(task).input.clone(),
-            Source::TaskOutput(task) => self.execution().expect_task(task).output.clone(),
+            Source::TaskOutput(task) => {
+                let execution = self.execution();
+                execution.output_of(execution.expect_task(task))
+            }
         };
         if let Some((read, document)) = self.reading.documents.get(&source)
             && *read == payload

@@ -41,17 +41,8 @@ struct Wanted {
 }
 
 impl Turn<'_> {
-    pub(crate) fn child_input(&mut self, step: &Step, task: TaskId) -> Payload {
-        let given = self.resolve_parameters(step, task);
-        self.child_input_with(step, task, &given)
-    }
-
-    pub(crate) fn child_input_with(
-        &mut self,
-        step: &Step,
-        task: TaskId,
-        given: &Payload,
-    ) -> Payload {
+    /// `given` is what the child itself is given.
+    pub(crate) fn child_input(&mut self, step: &Step, task: TaskId, given: &Payload) -> Payload {
         let parameters = step.task().sub_workflow_param.clone().unwrap_or_default();
         let mut fields = Map::new();
         let name = parameters.name.clone().unwrap_or_else(|| step.task().name.clone());
@@ -78,6 +69,7 @@ impl Turn<'_> {
     }
 
     pub(crate) fn begin_child(&mut self, id: TaskId) -> Result<(), Stop> {
+        self.children += 1;
         match self.child_start(id)? {
             Ok(()) => {}
             Err(reason) => {

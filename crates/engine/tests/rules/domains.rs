@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use semel_engine::{Answer, Change, Event, Question};
+use semel_engine::{Answer, Asked, Change, Event};
 use semel_model::TaskResultStatus::{Failed, InProgress};
 use semel_model::{Digest, TaskId};
 use serde_json::{Value, json};
@@ -15,9 +15,9 @@ fn one_step(domains: &[(&str, &str)]) -> Bench {
     Bench::start_in(flow(&[step("a", policy)]), json!({}), domains)
 }
 
-fn open_question(run: &Bench, attempt: u32) -> (TaskId, Question) {
+fn open_question(run: &Bench, attempt: u32) -> (TaskId, Asked) {
     let task = run.attempt("a", attempt);
-    let (question, _) = task.question.clone().expect("something is asked");
+    let question = task.question.clone().expect("something is asked");
     (task.id, question)
 }
 
@@ -60,7 +60,10 @@ fn of_several_domains_the_active_one_is_asked_for_and_nothing_is_offered_before(
     assert_eq!(run.execution.wake_at().map(|at| run.seconds(at)), Some(5));
     let (_, question) = open_question(&run, 0);
     let domains = ["canary", "stable", "NO_DOMAIN"].map(str::to_owned).to_vec();
-    assert_eq!(question, Question::ActiveDomains { task_type: "a_def".to_owned(), domains });
+    assert_eq!(
+        question.question,
+        semel_engine::Question::ActiveDomains { task_type: "a_def".to_owned(), domains }
+    );
     answer(&mut run, 0, &["stable"]);
     assert_eq!(run.row("a").queue.to_string(), "stable:a_def");
     assert_eq!(run.execution.wake_at(), None);
@@ -107,7 +110,7 @@ fn a_question_is_asked_again_when_nobody_answers() {
     assert_eq!(run.wake(), []);
     run.advance(1);
     let asked = run.wake();
-    assert!(matches!(asked.as_slice(), [Change::Asked { .. }]), "{asked:?}");
+    assert!(matches!(asked.as_slice(), [Change::AskedAgain { .. }]), "{asked:?}");
     assert_eq!(run.execution.wake_at().map(|at| run.seconds(at)), Some(10));
     run.tick(50);
     answer(&mut run, 0, &["y"]);

@@ -110,7 +110,7 @@ fn told() -> Bench {
 
 fn place(run: &mut Bench, attempt: u32, active: &str) {
     let task = run.attempt("charge", attempt);
-    let (question, _) = task.question.as_ref().expect("something is asked");
+    let question = task.question.as_ref().expect("something is asked");
     let answer = Answer::ActiveDomains(BTreeSet::from([active.to_owned()]));
     let question = question.digest(task.id);
     run.happen(Event::Answered { task: task.id, question, answer }, &[])
@@ -185,7 +185,9 @@ fn the_run_behind_the_fixture_contains_every_kind_of_change() {
     run.replay();
     let parse = |bytes: &Vec<u8>| serde_json::from_slice(bytes).unwrap();
     let entries: Vec<Entry> = run.journal.iter().map(parse).collect();
-    assert_eq!(kinds(&entries), KINDS);
+    let mut since: Vec<&str> = KINDS.to_vec();
+    since.insert(3, "AskedAgain"); // Version 1 asked again as it asked first.
+    assert_eq!(kinds(&entries), since);
 }
 
 #[test]

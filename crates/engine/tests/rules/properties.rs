@@ -101,7 +101,7 @@ impl Play {
 
     fn answer(&self, active: usize, right: bool) -> Option<Event> {
         let task = self.open()?;
-        let (question, _) = task.question.as_ref()?;
+        let question = task.question.as_ref()?;
         let question = if right { question.digest(task.id) } else { Digest::of(b"another") };
         let active = ["x", "y", "NO_DOMAIN"].iter().skip(active).map(|name| (*name).to_owned());
         let answer = Answer::ActiveDomains(active.collect());

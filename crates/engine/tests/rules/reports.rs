@@ -53,7 +53,7 @@ fn a_decision_without_the_delivery_asks_for_it() {
         let mut draft = run.execution.clone();
         let brought = Brought { payloads: &payloads, definition: None };
         let missed = decide(&mut draft, &event, &brought, &facts);
-        assert_eq!(missed, Err(Stop::Miss(Rows::Deliveries)), "{event:?}");
+        assert_eq!(missed, Err(Stop::Miss(Rows::Deliveries(vec![task]))), "{event:?}");
     }
 }
 

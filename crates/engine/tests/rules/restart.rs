@@ -41,7 +41,7 @@ fn failed() -> Bench {
         ..run.plain_start()
     };
     run.happen(Event::Started(start), &[payload(&json!({"i": 1}))]).expect("a run begins");
-    if let Some((question, _)) = run.attempt("a", 0).question.clone() {
+    if let Some(question) = run.attempt("a", 0).question.clone() {
         let task = run.attempt("a", 0).id;
         let answer = semel_engine::Answer::ActiveDomains(["blue".to_owned()].into());
         let question = question.digest(task);

@@ -52,7 +52,10 @@ impl Shelf {
     /// Adds to the facts what a decision missed.
     pub(crate) fn look_up(&self, rows: Rows, facts: &mut Facts) {
         match rows {
-            Rows::Deliveries => panic!("all deliveries are held"),
+            Rows::Deliveries(_) => panic!("all deliveries are held"),
+            Rows::Tasks(names) => {
+                facts.tasks.extend(names.into_iter().map(|name| (name, None)));
+            }
             Rows::Definition(name, version) => {
                 let found = self.find(&name, version).map(|pinned| Registered {
                     definition: pinned.digest(),

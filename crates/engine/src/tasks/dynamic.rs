@@ -1,0 +1,94 @@
+//! # DYNAMIC: a task whose name comes with the data
+//!
+//! It becomes an ordinary task of that name, with the task definition registered under it; or, named
+//! after a type the engine runs itself, a task of that type.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use semel_model::{Digest, Payload, TaskDef, TaskId, WorkflowTask};
+use serde_json::Value;
+
+use crate::change::Change;
+use crate::decide::Stop;
+use crate::kinds::Kind;
+use crate::loose;
+use crate::schedule::Site;
+use crate::turn::Turn;
+
+impl Turn<'_> {
+    /// What the step is this time. One that names nothing stays what it was, and fails.
+    pub(crate) fn dynamic(&mut self, site: Site, task: TaskId) -> Result<Site, Stop> {
+        let input = self.task_input(&site.step, task, None).value();
+        let parameter = site.step.task().dynamic_task_name_param.clone().unwrap_or_default();
+        let Some(name) = input.get(&parameter).and_then(Value::as_str).filter(|it| !it.is_empty())
+        else {
+            return Ok(site);
+        };
+        if !is_leaf(Kind::of(name)) {
+            return Ok(site);
+        }
+        let kind = if Kind::of(name).is_system() { name } else { WorkflowTask::SIMPLE };
+        let definition = self.task_definitions(BTreeSet::from([name]))?.remove(name);
+        let definition = definition.unwrap_or_else(|| Arc::new(TaskDef::ad_hoc(name, kind)));
+        let step = WorkflowTask {
+            name: name.to_owned(),
+            kind: kind.to_owned(),
+            task_definition: Some(definition),
+            ..(**site.step.task()).clone()
+        };
+        let definition = self.define(vec![step]);
+        let step = self.execution().defined[&definition].step(&site.reference).clone();
+        Ok(Site { step, definition: Some(definition), ..site })
+    }
+
+    /// Why a DYNAMIC step could not become anything.
+    pub(crate) fn fail_dynamic(&mut self, id: TaskId) -> Result<(), Stop> {
+        let task = self.execution().expect_task(id).clone();
+        let parameter = task.step.task().dynamic_task_name_param.clone().unwrap_or_default();
+        let input = task.input.text();
+        let why = format!(
+            "Cannot map a dynamic task based on the parameter and input. Parameter= {parameter}, \
+             input= {input}"
+        );
+        self.fail_run(id, why)
+    }
+
+    /// Steps that came with data, from now on known by their digest.
+    pub(crate) fn define(&mut self, steps: Vec<WorkflowTask>) -> Digest {
+        let text = loose::write(steps, self.execution().definition().definition());
+        let digest = Digest::of(text.as_bytes());
+        if !self.execution().defined.contains_key(&digest) {
+            let text = Payload::from_text(text).expect("what was just written is JSON");
+            let definition = self.store(text);
+            self.emit(Change::Defined { definition });
+        }
+        digest
+    }
+}
+
+/// A type without steps inside it or behind it.
+fn is_leaf(kind: Kind) -> bool {
+    match kind {
+        Kind::Worker
+        | Kind::Noop
+        | Kind::SetVariable
+        | Kind::Terminate
+        | Kind::Wait
+        | Kind::Human
+        | Kind::SubWorkflow
+        | Kind::StartWorkflow
+        | Kind::Event
+        | Kind::Inline
+        | Kind::Lambda
+        | Kind::Jq => true,
+        Kind::Switch
+        | Kind::Decision
+        | Kind::Fork
+        | Kind::DynamicFork
+        | Kind::Join
+        | Kind::ExclusiveJoin
+        | Kind::Dynamic
+        | Kind::DoWhile => false,
+    }
+}

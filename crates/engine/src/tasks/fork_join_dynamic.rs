@@ -1,0 +1,121 @@
+//! # FORK_JOIN_DYNAMIC: branches that come with the data
+//!
+//! Each branch is one task. What they are is pinned when the fork begins, and from then on they are
+//! tasks like any other; their inputs are data and are not looked at for expressions. How the data
+//! say it has four styles, in `fork_join_dynamic/styles.rs`.
+
+mod styles;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use semel_model::{Payload, TaskDef, TaskId, TaskStatus, WorkflowTask};
+
+use crate::change::Change;
+use crate::decide::Stop;
+use crate::kinds::Kind;
+use crate::loose;
+use crate::pin::outer_name;
+use crate::task::{Task, in_turns};
+use crate::turn::{PAYLOAD_BYTES_MAX, Turn};
+
+impl Turn<'_> {
+    pub(crate) fn begin_dynamic_fork(&mut self, id: TaskId) -> Result<(), Stop> {
+        let task = self.execution().expect_task(id).clone();
+        let has_others = self.has_other_forks(&task);
+        let branches = styles::branches(&task.step, &task.input, has_others);
+        let mut branches = match branches.and_then(|found| self.checked(&task, found)) {
+            Ok(branches) => branches,
+            Err(why) => return self.fail_run(id, why),
+        };
+        self.embed_definitions(&mut branches)?;
+        let bytes: usize = branches.iter().map(|step| loose::brief(step).to_string().len()).sum();
+        if bytes > PAYLOAD_BYTES_MAX {
+            let why =
+                format!("branches of {bytes} bytes are over the limit of {PAYLOAD_BYTES_MAX}");
+            return self.fail_run(id, why);
+        }
+        let branches = Some(self.define(branches));
+        self.emit(Change::Forked { task: id, begun: 0, branches });
+        self.end_system(id, TaskStatus::Completed, Payload::empty(), None);
+        Ok(())
+    }
+
+    /// Another dynamic fork has run before: names then tell the forks apart.
+    fn has_other_forks(&self, task: &Task) -> bool {
+        let own = task.step.reference();
+        let mut steps = self.execution().definition().steps().iter();
+        steps.any(|step| {
+            let is_other = step.kind() == Kind::DynamicFork && step.reference() != own;
+            is_other && self.execution().newest(step.reference()).is_some()
+        })
+    }
+
+    /// Every name can be given to a task, and is given once.
+    fn checked(
+        &self,
+        fork: &Task,
+        branches: Vec<WorkflowTask>,
+    ) -> Result<Vec<WorkflowTask>, String> {
+        let mut names = BTreeSet::new();
+        for step in branches.iter().flat_map(all_steps) {
+            let reference = &step.task_reference_name;
+            if reference.is_empty() || step.name.is_empty() {
+                return Err("a dynamic task has no name or no taskReferenceName".to_owned());
+            }
+            if reference.contains('\0') || step.name.contains('\0') || step.kind.contains('\0') {
+                return Err("the name of a dynamic task has a NUL character in it".to_owned());
+            }
+            if reference == "workflow" || outer_name(reference).is_some() {
+                return Err(format!("taskReferenceName {reference} is reserved for the engine"));
+            }
+            let name = in_turns(reference, &fork.turns);
+            let is_known = self.execution().latest(&name).is_some()
+                || self.execution().definition().find(reference).is_some();
+            if is_known || !names.insert(reference.as_str()) {
+                return Err(format!(
+                    "No dynamic tasks could be created for the Workflow: {}, Dynamic Fork Task: \
+                     {}: attempted to create a duplicate task reference name: {reference}",
+                    self.execution().definition().definition().name,
+                    fork.reference
+                ));
+            }
+        }
+        let joined = |step: &&WorkflowTask| {
+            matches!(Kind::of(&step.kind), Kind::Fork | Kind::DynamicFork | Kind::Join)
+        };
+        match branches.iter().find(joined) {
+            Some(step) => Err(format!(
+                "{} cannot be a branch of a dynamic fork: it needs a neighbour. Put it into a \
+                 sub-workflow, taskReferenceName: {}",
+                step.kind, step.task_reference_name
+            )),
+            None => Ok(branches),
+        }
+    }
+
+    /// As pinning does for the steps of a definition.
+    fn embed_definitions(&mut self, branches: &mut [WorkflowTask]) -> Result<(), Stop> {
+        let steps = branches.iter().flat_map(all_steps);
+        let unknown = steps.filter(|step| step.task_definition.is_none());
+        let names: BTreeSet<String> = unknown.map(|step| step.name.clone()).collect();
+        let found = self.task_definitions(names.iter().map(String::as_str).collect())?;
+        for branch in branches {
+            loose::for_each_mut(branch, &mut |step| {
+                if step.task_definition.is_none() {
+                    let found = found.get(&step.name).cloned();
+                    let found =
+                        found.unwrap_or_else(|| Arc::new(TaskDef::ad_hoc(&step.name, &step.kind)));
+                    step.task_definition = Some(found);
+                }
+            });
+        }
+        Ok(())
+    }
+}
+
+/// A step and all that is inside it.
+fn all_steps(step: &WorkflowTask) -> Vec<&WorkflowTask> {
+    let inner = step.children().flatten().flat_map(all_steps);
+    std::iter::once(step).chain(inner).collect()
+}

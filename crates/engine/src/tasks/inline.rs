@@ -1,0 +1,61 @@
+//! # INLINE: a program over the task's input
+
+use semel_model::{Payload, TaskId, TaskStatus};
+use serde_json::{Value, json};
+
+use crate::question::Said;
+use crate::script::Language;
+use crate::turn::Turn;
+
+impl Turn<'_> {
+    pub(crate) fn begin_inline(&mut self, id: TaskId) {
+        let task = self.execution().expect_task(id).clone();
+        let input = task.input.value();
+        let text = |name: &str| input.get(name).and_then(Value::as_str).map(str::to_owned);
+        let step = task.step.task();
+        let expression = text("expression").or_else(|| step.expression.clone());
+        let Some(expression) = expression.filter(|text| !text.trim().is_empty()) else {
+            let why = "Empty 'expression' in Inline task's input parameters. A non-empty String \
+                       value must be provided.";
+            return self.fail_script(id, TaskStatus::FailedWithTerminalError, why);
+        };
+        let evaluator = text("evaluatorType").or_else(|| step.evaluator_type.clone());
+        match evaluator.as_deref().filter(|text| !text.is_empty()).unwrap_or("javascript") {
+            "javascript" | "graaljs" => {
+                self.run_script(id, Language::JavaScript, &expression, task.input.clone());
+            }
+            "value-param" => {
+                let found = input.get(&expression).cloned().unwrap_or(Value::Null);
+                self.end_with_result(id, &Payload::from_value(&found));
+            }
+            other => {
+                let why = format!("Unknown evaluator '{other}' in INLINE task.");
+                self.fail_script(id, TaskStatus::FailedWithTerminalError, &why);
+            }
+        }
+    }
+
+    pub(crate) fn inline_said(&mut self, id: TaskId, said: &Said) {
+        match said {
+            Said::Value(slot) => {
+                let result = self.payload(*slot).clone();
+                self.end_with_result(id, &result);
+            }
+            Said::Failed(reason) | Said::Exhausted(reason) => {
+                self.fail_script(id, TaskStatus::FailedWithTerminalError, reason);
+            }
+        }
+    }
+
+    pub(crate) fn end_with_result(&mut self, id: TaskId, result: &Payload) {
+        let text = format!("{{\"result\":{}}}", result.text());
+        let output = Payload::from_text(text).expect("JSON inside an object is JSON");
+        self.end_system(id, TaskStatus::Completed, output, None);
+    }
+
+    /// The reason is the output too.
+    pub(crate) fn fail_script(&mut self, id: TaskId, status: TaskStatus, reason: &str) {
+        let output = Payload::from_value(&json!({"error": reason}));
+        self.end_system(id, status, output, Some(reason.to_owned()));
+    }
+}
