@@ -10,6 +10,8 @@ use std::sync::Arc;
 use imbl::{OrdMap, OrdSet, Vector};
 use semel_model::{Digest, ExecutionId, Payload, TaskId, Timestamp, Traceparent, WorkflowStatus};
 
+use serde::{Deserialize, Serialize};
+
 use crate::entry::Link;
 use crate::event::Parent;
 use crate::kinds::Kind;
@@ -49,7 +51,7 @@ pub struct Execution {
 }
 
 /// The facts of the run as a whole; small, rarely changed.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Run {
     pub(crate) status: Option<WorkflowStatus>,
     pub(crate) input: Payload,

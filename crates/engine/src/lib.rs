@@ -38,6 +38,7 @@ mod revival;
 mod schedule;
 mod script;
 mod settle;
+mod snapshot;
 mod start_key;
 mod steering;
 mod task;

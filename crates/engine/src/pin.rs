@@ -11,6 +11,7 @@ use std::sync::Arc;
 use semel_model::{
     Digest, InlineDefinition, Payload, TaskDef, TaskTimeoutPolicy, WorkflowDef, WorkflowTask,
 };
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use crate::kinds::{self, Kind};
@@ -233,6 +234,30 @@ impl PartialEq for Step {
 impl fmt::Debug for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} of {}", self.reference(), self.definition())
+    }
+}
+
+/// What a step is called: all that a snapshot says of it.
+#[derive(Serialize, Deserialize)]
+struct Called {
+    reference: String,
+    definition: Digest,
+}
+
+impl Serialize for Step {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (reference, definition) = (self.reference().to_owned(), self.definition());
+        Called { reference, definition }.serialize(serializer)
+    }
+}
+
+/// Only called so: whoever reads one looks it up in its definition.
+impl<'de> Deserialize<'de> for Step {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Called { reference, definition } = Called::deserialize(deserializer)?;
+        let task = WorkflowTask { task_reference_name: reference, ..WorkflowTask::default() };
+        let placed = Placed { task: Arc::new(task), definition, next: None, around: None };
+        Ok(Self(Arc::new(placed)))
     }
 }
 

@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use semel_model::{Digest, ExecutionId, Payload, TaskId, TaskStatus, Timestamp, WorkflowTask};
 
+use serde::{Deserialize, Serialize};
+
 use crate::kinds::Kind;
 use crate::pin::Step;
 use crate::question::Question;
 
 /// One attempt at a step.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Task {
     pub id: TaskId,
     pub reference: Arc<str>,
@@ -64,7 +66,7 @@ pub struct Task {
 }
 
 /// What a task of control flow keeps in mind.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum Flow {
     #[default]
     None,
@@ -80,14 +82,14 @@ pub enum Flow {
 }
 
 /// What a join waits for, by reference.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Join {
     pub on: Arc<[Arc<str>]>,
     /// How many of them are not over.
     pub missing: u32,
 }
 
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Loop {
     /// The turn it is in; 0 before the first.
     pub turn: u32,
@@ -96,7 +98,7 @@ pub struct Loop {
 }
 
 /// The run a task waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Child {
     pub run: ExecutionId,
     pub epoch: u32,
@@ -160,7 +162,7 @@ impl Task {
 }
 
 /// A question that is open.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Asked {
     pub question: Question,
     /// What it is about, when it is a script.

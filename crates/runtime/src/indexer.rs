@@ -19,6 +19,7 @@ use semel_store::{Batch, StoreError};
 use self::comparing::Walk;
 use crate::dirty::{Progress, Taken};
 use crate::failure::Failure;
+use crate::snapshots::Kept;
 use crate::world::World;
 
 /// Between two looks at what was marked.
@@ -36,6 +37,7 @@ const WORDS_IDLE: usize = 500;
 pub(crate) struct Indexer {
     world: Arc<World>,
     walk: Option<Walk>,
+    kept: Kept,
     progress: Progress,
     has_wordless: bool,
     /// Somebody looks for words and has not got all of them yet.
@@ -52,6 +54,7 @@ impl Indexer {
         Self {
             world,
             walk,
+            kept: Kept::default(),
             progress: Progress::default(),
             has_wordless: true,
             wants_words: false,
@@ -108,6 +111,9 @@ impl Indexer {
                     tracing::warn!(what, execution = %id, "a run cannot be read and is not indexed");
                 }
                 marked => marked?,
+            }
+            if let Some(execution) = mark.execution.as_ref().filter(|_| !mark.is_removed) {
+                self.kept.look(&mut batch, execution);
             }
             self.write_large(&mut batch)?;
         }

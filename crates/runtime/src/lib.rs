@@ -41,6 +41,7 @@ mod runtime;
 mod sabotage;
 mod searching;
 mod secrets;
+mod snapshots;
 mod starts;
 mod sweep;
 mod tally;

@@ -20,10 +20,9 @@ pub struct Snapshot {
 
 impl World {
     pub fn read(&self, id: ExecutionId) -> Result<Option<Snapshot>, Failure> {
-        let cached = self.cached(id);
-        let after = cached.as_ref().map_or(0, |execution| execution.link().seq);
-        let Some(loaded) = self.store.load(id, after)? else { return Ok(None) };
-        let execution = self.fold(cached, &loaded)?;
+        let Some((execution, loaded)) = self.fold_from(self.beginning(id), id)? else {
+            return Ok(None);
+        };
         Ok(Some(Snapshot { head: loaded.head, execution, deliveries: loaded.deliveries }))
     }
 

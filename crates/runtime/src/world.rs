@@ -174,12 +174,9 @@ impl World {
 
     /// Brings an execution into memory, off the lane. None: there is none of that id.
     pub fn prefetch(&self, id: ExecutionId) -> Result<Option<Arc<Execution>>, Failure> {
-        let cached = self.cached(id);
-        let Some(loaded) = self.store.load(id, cached.as_ref().map_or(0, |it| it.link().seq))?
-        else {
+        let Some((execution, _)) = self.fold_from(self.beginning(id), id)? else {
             return Ok(None);
         };
-        let execution = self.fold(cached, &loaded)?;
         self.remember(Arc::clone(&execution));
         Ok(Some(execution))
     }

@@ -37,6 +37,7 @@ const BUSY_MS: u64 = 5_000;
 
 const INDEXED: &str = "SELECT id, seq, live FROM runs WHERE id > ?1 ORDER BY id LIMIT ?2";
 const PLACE: &str = "SELECT execution FROM tasks WHERE task = ?1";
+const SNAPSHOT: &str = "SELECT body FROM snapshots WHERE execution = ?1";
 const WORDLESS: &str = "SELECT id FROM runs WHERE worded = 0 ORDER BY id LIMIT ?1";
 
 pub(crate) struct SqliteIndex {
@@ -129,6 +130,12 @@ impl Index for SqliteIndex {
         };
         let name = || "an indexed run".to_owned();
         self.read(|connection| all(connection, INDEXED, (after, max), read, name))
+    }
+
+    fn snapshot(&self, id: ExecutionId) -> Result<Option<Vec<u8>>, StoreError> {
+        let name = || format!("the snapshot of {id}");
+        let read = |row: &Row<'_>| row.get(0);
+        self.read(|connection| Ok(all(connection, SNAPSHOT, [id.as_bytes()], read, name)?.pop()))
     }
 
     fn wordless(&self, max: usize) -> Result<Vec<ExecutionId>, StoreError> {

@@ -39,6 +39,9 @@ pub trait Index: Send + Sync {
     /// Runs that are found by everything but their words so far.
     fn wordless(&self, max: usize) -> Result<Vec<ExecutionId>, StoreError>;
 
+    /// A run as it stood after some entry, if somebody kept that.
+    fn snapshot(&self, id: ExecutionId) -> Result<Option<Vec<u8>>, StoreError>;
+
     /// Forgets everything, whatever state it is in.
     fn reset(&self) -> Result<(), StoreError>;
 }
@@ -63,6 +66,8 @@ pub struct Batch {
     pub handed_over: BTreeMap<Place, HandedOver>,
     /// The words of runs, in lower case.
     pub words: Vec<(ExecutionId, String)>,
+    /// Long runs as they stand, so that they need not be folded from their beginning.
+    pub snapshots: Vec<(ExecutionId, Vec<u8>)>,
 }
 
 impl Batch {
@@ -77,6 +82,7 @@ impl Batch {
             + self.tasks.len()
             + self.handed_over.len()
             + self.words.len()
+            + self.snapshots.len()
     }
 }
 

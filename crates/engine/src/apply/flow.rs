@@ -116,7 +116,12 @@ pub(super) fn flow_of(step: &Step, input: &Payload) -> Flow {
 /// What the input of a dynamic fork says of its branches.
 fn told_of_branches(branches: &Pinned) -> Payload {
     let names: Vec<&str> = branches.top().map(Step::reference).collect();
-    let steps: Vec<Value> = branches.top().map(|step| brief(step.task())).collect();
+    let told = |step: &Step| {
+        let mut told = brief(step.task());
+        told.as_object_mut().map(|fields| fields.remove("taskDefinition"));
+        told
+    };
+    let steps: Vec<Value> = branches.top().map(told).collect();
     Payload::from_value(&json!({"forkedTasks": names, "forkedTaskDefs": steps}))
 }
 

@@ -159,8 +159,18 @@ impl Execution {
 
     fn rebuild(&mut self, stays: impl Fn(&Task) -> bool) {
         let unconsumed: Vec<TaskId> = self.unconsumed().iter().map(|task| task.id).collect();
-        let tasks: Vec<Arc<Task>> =
-            self.tasks.values().filter(|task| stays(task)).cloned().collect();
+        let stay = self.tasks.values().filter(|task| stays(task)).cloned();
+        let mut tasks: Vec<Arc<Task>> = stay.collect();
+        for (seq, task) in (1..).zip(&mut tasks) {
+            if task.seq != seq {
+                Arc::make_mut(task).seq = seq;
+            }
+        }
+        self.reindex(tasks, &unconsumed);
+    }
+
+    /// These are all tasks there are.
+    pub(crate) fn reindex(&mut self, tasks: Vec<Arc<Task>>, unconsumed: &[TaskId]) {
         self.tasks = OrdMap::new();
         self.by_id = OrdMap::new();
         self.latest = OrdMap::new();
@@ -170,16 +180,13 @@ impl Execution {
         self.awaited = OrdMap::new();
         self.turns = OrdMap::new();
         self.busy = OrdMap::new();
-        for (at, mut task) in tasks.into_iter().enumerate() {
-            let seq = u32::try_from(at + 1).expect("fewer than before");
-            if task.seq != seq {
-                Arc::make_mut(&mut task).seq = seq;
-            }
+        let unconsumed: BTreeSet<&TaskId> = unconsumed.iter().collect();
+        for task in tasks {
             self.note(&task);
             if unconsumed.contains(&task.id) {
-                self.unconsumed.insert(seq);
+                self.unconsumed.insert(task.seq);
             }
-            self.tasks.insert(seq, task);
+            self.tasks.insert(task.seq, task);
         }
         let joins: Vec<Arc<Task>> = self.open_tasks().cloned().collect();
         for task in joins {

@@ -37,7 +37,8 @@ impl Turn<'_> {
             task_definition: Some(definition),
             ..(**site.step.task()).clone()
         };
-        let definition = self.define(vec![step]);
+        let text = loose::write(vec![step], self.execution().definition().definition());
+        let definition = self.define(text);
         let step = self.execution().defined[&definition].step(&site.reference).clone();
         Ok(Site { step, definition: Some(definition), ..site })
     }
@@ -55,8 +56,7 @@ impl Turn<'_> {
     }
 
     /// Steps that came with data, from now on known by their digest.
-    pub(crate) fn define(&mut self, steps: Vec<WorkflowTask>) -> Digest {
-        let text = loose::write(steps, self.execution().definition().definition());
+    pub(crate) fn define(&mut self, text: String) -> Digest {
         let digest = Digest::of(text.as_bytes());
         if !self.execution().defined.contains_key(&digest) {
             let text = Payload::from_text(text).expect("what was just written is JSON");

@@ -29,13 +29,14 @@ impl Turn<'_> {
             Err(why) => return self.fail_run(id, why),
         };
         self.embed_definitions(&mut branches)?;
-        let bytes: usize = branches.iter().map(|step| loose::brief(step).to_string().len()).sum();
-        if bytes > PAYLOAD_BYTES_MAX {
+        let text = loose::write(branches, self.execution().definition().definition());
+        if text.len() > PAYLOAD_BYTES_MAX {
+            let bytes = text.len();
             let why =
                 format!("branches of {bytes} bytes are over the limit of {PAYLOAD_BYTES_MAX}");
             return self.fail_run(id, why);
         }
-        let branches = Some(self.define(branches));
+        let branches = Some(self.define(text));
         self.emit(Change::Forked { task: id, begun: 0, branches });
         self.end_system(id, TaskStatus::Completed, Payload::empty(), None);
         Ok(())

@@ -315,6 +315,21 @@ impl Bench {
         let digest = self.journal.last().map_or_else(Digest::default, |last| Digest::of(last));
         assert_eq!(again.link(), Link { seq, digest });
         assert_eq!(Self::seen(&again), Self::seen(&self.execution));
+        self.restore();
+    }
+
+    /// A snapshot tells the same.
+    #[track_caller]
+    fn restore(&self) {
+        let pinned = |digest: Digest| -> Result<Arc<Pinned>, String> {
+            let own = (self.begun_with.digest() == digest).then_some(&self.begun_with);
+            let found = own.or_else(|| self.execution.defined(digest));
+            Ok(Arc::clone(found.unwrap_or_else(|| self.shelf.pinned(digest))))
+        };
+        let restored = Execution::restored(&self.execution.snapshot(), pinned);
+        let restored = restored.expect("its definitions are known").expect("it can be read");
+        assert_eq!(restored.link(), self.execution.link());
+        assert_eq!(Self::seen(&restored), Self::seen(&self.execution), "from a snapshot");
     }
 
     /// Forgets the execution and folds it again, as a restarted process would.

@@ -131,3 +131,9 @@ CREATE TABLE task_words (
     number INTEGER PRIMARY KEY,
     words TEXT NOT NULL
 ) STRICT;
+
+-- Long runs as they stood after some entry.
+CREATE TABLE snapshots (
+    execution BLOB PRIMARY KEY,
+    body BLOB NOT NULL
+) STRICT;

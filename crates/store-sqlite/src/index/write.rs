@@ -40,11 +40,15 @@ const REMOVE_WORDS: &str = "DELETE FROM run_words WHERE rowid = ?1";
 const EMPTY_WORDS: &str =
     "DELETE FROM task_words WHERE number IN (SELECT number FROM tasks WHERE execution = ?1)";
 const EMPTY: &str = "DELETE FROM tasks WHERE execution = ?1";
+const SNAPSHOT: &str = "INSERT INTO snapshots (execution, body) VALUES (?1, ?2) \
+     ON CONFLICT (execution) DO UPDATE SET body = excluded.body";
+const REMOVE_SNAPSHOT: &str = "DELETE FROM snapshots WHERE execution = ?1";
 
 pub(super) fn put(connection: &Connection, batch: &Batch) -> Result<(), StoreError> {
     transact(connection, || {
         for id in &batch.removed {
             empty(connection, *id)?;
+            run(connection, REMOVE_SNAPSHOT, [id.as_bytes()])?;
             if let Some(number) = number(connection, REMOVE, *id)? {
                 run(connection, REMOVE_WORDS, [number])?;
             }
@@ -67,6 +71,9 @@ pub(super) fn put(connection: &Connection, batch: &Batch) -> Result<(), StoreErr
             if let Some(number) = number(connection, WORDED, *id)? {
                 run(connection, RUN_WORDS, (number, words))?;
             }
+        }
+        for (id, body) in &batch.snapshots {
+            run(connection, SNAPSHOT, (id.as_bytes(), body))?;
         }
         Ok(())
     })

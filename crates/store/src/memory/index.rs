@@ -23,6 +23,7 @@ struct Rows {
     wordless: BTreeSet<ExecutionId>,
     tasks: BTreeMap<Place, TaskRow>,
     places: BTreeMap<TaskId, Place>,
+    snapshots: BTreeMap<ExecutionId, Vec<u8>>,
 }
 
 impl MemoryIndex {
@@ -46,6 +47,7 @@ impl Rows {
         self.runs.remove(&id);
         self.words.remove(&id);
         self.wordless.remove(&id);
+        self.snapshots.remove(&id);
     }
 
     fn put(&mut self, batch: &Batch) {
@@ -70,6 +72,7 @@ impl Rows {
             self.words.insert(*id, words.clone());
             self.wordless.remove(id);
         }
+        self.snapshots.extend(batch.snapshots.iter().cloned());
     }
 }
 
@@ -118,6 +121,10 @@ impl Index for MemoryIndex {
     fn wordless(&self, max: usize) -> Result<Vec<ExecutionId>, StoreError> {
         let rows = self.rows();
         Ok(rows.wordless.iter().take(max).copied().collect())
+    }
+
+    fn snapshot(&self, id: ExecutionId) -> Result<Option<Vec<u8>>, StoreError> {
+        Ok(self.rows().snapshots.get(&id).cloned())
     }
 
     fn reset(&self) -> Result<(), StoreError> {
