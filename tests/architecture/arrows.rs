@@ -1,7 +1,8 @@
 //! # Arrows: who may use whom
 //!
-//! `cli → server → {api, tasks} → runtime → store → engine → model`, `store-* → store`; an outer
-//! room may use any room further inwards. What only tests need (dev-dependencies) is not an arrow.
+//! `cli → server → {api, tasks} → runtime → store → engine → model`, `store-* → store`, `server →
+//! scripts → engine`; an outer room may use any room further inwards. What only tests need
+//! (dev-dependencies) is not an arrow.
 
 use serde_json::Value;
 
@@ -13,12 +14,16 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("engine", &["model"]),
     ("store", &["engine", "model"]),
     ("store-*", &["store", "engine", "model"]),
+    ("scripts", &["engine", "model"]),
     ("runtime", &["store", "engine", "model"]),
     ("api", &["runtime", "store", "engine", "model"]),
     ("tasks", &["runtime", "store", "engine", "model"]),
     ("client", &["model"]),
-    ("server", &["api", "tasks", "runtime", "store-*", "store", "engine", "model"]),
-    ("cli", &["server", "client", "api", "tasks", "runtime", "store", "engine", "model"]),
+    ("server", &["api", "tasks", "runtime", "scripts", "store-*", "store", "engine", "model"]),
+    (
+        "cli",
+        &["server", "client", "api", "tasks", "runtime", "scripts", "store", "engine", "model"],
+    ),
 ];
 
 /// They stand outside and look at everything; nobody may look back.
@@ -95,6 +100,8 @@ mod tests {
             ("semel-cli", "semel-client"),
             ("semel-cli", "semel-model"),
             ("semel-server", "semel-store-sqlite"),
+            ("semel-server", "semel-scripts"),
+            ("semel-scripts", "semel-engine"),
             ("semel-api", "semel-model"),
             ("semel-store-sqlite", "semel-store"),
             ("semel-engine", "semel-model"),
@@ -120,6 +127,8 @@ mod tests {
             ("semel-tasks", "semel-api"),
             ("semel-client", "semel-engine"),
             ("semel-runtime", "semel-api"),
+            ("semel-runtime", "semel-scripts"),
+            ("semel-scripts", "semel-store"),
             ("semel-server", "semel-tests"),
             ("semel-tests", "semel-bench"),
             ("semel-newcomer", "semel-model"),

@@ -1,8 +1,8 @@
 //! # The one binary
 //!
 //! Reads the command line, runs one command, and says by its exit code how it ended.
-//! **May use:** `server`, `client`. **May not:** decide anything; a command is a few lines over a room.
-//! Data goes to stdout, words go to stderr.
+//! **May use:** `server`, `client`, `scripts`. **May not:** decide anything; a command is a few
+//! lines over a room. Data goes to stdout, words go to stderr.
 
 mod admin_key;
 mod backup;
@@ -16,6 +16,7 @@ mod flags;
 mod given;
 mod logging;
 mod rotate;
+mod script_child;
 mod server;
 mod show;
 mod task;
@@ -27,7 +28,8 @@ use std::process::ExitCode;
 use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches as _};
 
 fn main() -> ExitCode {
-    let matches = command().get_matches(); // Exits with 2 and the usage if it makes no sense.
+    // Exits with 2 and the usage if it makes no sense.
+    let matches = command().subcommand(script_child::command()).get_matches();
     match run(&matches) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -65,6 +67,7 @@ fn run(matches: &ArgMatches) -> anyhow::Result<()> {
         Some((backup::NAME, matches)) => backup::execute(matches),
         Some((doctor::NAME, matches)) => doctor::execute(matches),
         Some((completions::NAME, matches)) => completions::execute(matches, command()),
+        Some((script_child::NAME, _)) => script_child::execute(),
         Some((workflow::NAME, matches)) => {
             workflow::execute(workflow::Workflow::from_arg_matches(matches)?)
         }

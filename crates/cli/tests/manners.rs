@@ -69,3 +69,14 @@ fn a_missing_configuration_file_says_why() {
     let words = stderr(&output);
     assert!(words.contains("gone.toml") && words.contains("\n  because: "), "{words}");
 }
+
+#[test]
+fn the_process_for_scripts_is_nobodys_to_type() {
+    for arguments in [&["--help"][..], &["completions", "bash"], &["completions", "zsh"]] {
+        let output = semel(arguments, &[]);
+        assert!(output.status.success(), "{arguments:?}");
+        assert!(!stdout(&output).contains("script-child"), "{arguments:?}");
+    }
+    // It is there all the same, and ends with its input.
+    assert!(semel(&["script-child"], &[]).status.success());
+}

@@ -1,7 +1,7 @@
 //! # WAIT: until a time has passed, a moment has come, or somebody says so
 
 use jiff::civil::{Date, DateTime};
-use jiff::tz::TimeZone;
+use jiff::tz::{TimeZone, TimeZoneDatabase};
 use semel_model::{Payload, TaskId, TaskStatus, Timestamp};
 use serde_json::Value;
 
@@ -98,7 +98,7 @@ fn zone(name: &str) -> Option<TimeZone> {
     let sign = match offset.as_bytes()[0] {
         b'+' => 1,
         b'-' => -1,
-        _ => return jiff::tz::db().get(name).ok(),
+        _ => return TimeZoneDatabase::bundled().get(name).ok(),
     };
     let digits: String = offset[1..].chars().filter(|c| *c != ':').collect();
     if !digits.bytes().all(|digit| digit.is_ascii_digit()) {
