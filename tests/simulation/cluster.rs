@@ -9,6 +9,7 @@ use semel_engine::Registry;
 use semel_model::{ExecutionId, TaskDef, Timestamp};
 use semel_runtime::{Failure, Inbox, Item, Lane, Prepared, Sabotage, World};
 use semel_store::{Clock, MemoryStore, Store};
+use semel_tests::scripts::AtOnce;
 
 use crate::chance::Chance;
 
@@ -49,7 +50,7 @@ impl Cluster {
 
     fn node(&self, at: usize) -> Node {
         let store: Arc<dyn Store> = Arc::new(self.store.clone());
-        let world = Arc::new(World::new(store));
+        let world = Arc::new(World::new(store).with_scripts(Arc::new(AtOnce)));
         let lanes = (0..LANES_PER_NODE).map(|lane| {
             let number = u16::try_from(at * LANES_PER_NODE + lane).expect("few lanes");
             let inbox = Arc::new(Inbox::default());

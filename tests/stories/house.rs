@@ -11,9 +11,10 @@ use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request};
 use semel_api::{App, Door, Limits, Watch, door};
 use semel_model::Timestamp;
-use semel_runtime::{Runtime, Sabotage, Settings};
+use semel_runtime::{Runtime, Sabotage, Settings, World};
 use semel_store::{Clock, MemoryStore, Plant, Store};
 use semel_store_sqlite::SqliteStore;
+use semel_tests::scripts::AtOnce;
 use tempfile::TempDir;
 use tower::ServiceExt;
 
@@ -124,7 +125,8 @@ impl House {
                 Arc::new(SqliteStore::open(directory.path(), Arc::clone(&self.clock))?)
             }
         };
-        let runtime = Arc::new(Runtime::open(store, self.settings)?);
+        let world = World::new(store).with_scripts(Arc::new(AtOnce));
+        let runtime = Arc::new(Runtime::over(world, self.settings)?);
         let limits = Limits {
             body_bytes_max: 16 << 20,
             poll_wait_ms_max: 5_000,

@@ -49,6 +49,8 @@ macro_rules! stories {
 
 stories! {
     every_way: [plain echoed broken] {
+        a_branch_is_run_again
+        a_branch_that_fails_ends_the_others
         a_cancelled_child_comes_back_with_its_sibling
         a_child_ends_when_its_parent_is_removed
         a_child_ends_when_its_parent_takes_too_long
@@ -69,14 +71,19 @@ stories! {
         a_child_with_a_key_is_started_once
         a_definition_can_insist_on_fences
         a_domain_keeps_tasks_for_its_workers
+        a_dynamic_fork_without_a_list_fails_the_run
         a_failed_child_is_made_up_for_before_its_parent
         a_failed_step_is_retried_by_hand
+        a_failed_turn_is_tried_again_where_it_was
         a_failure_while_paused_is_retried_after_resume
         a_failure_workflow_runs_once_per_failure
         a_failure_workflow_that_is_not_there_is_told_of
         a_fixed_retry_delay_is_kept
         a_freed_place_goes_to_the_reporter
         a_held_step_is_answered_by_name_only_by_force
+        a_join_can_end_by_its_own_program
+        a_join_that_waits_in_vain_fails
+        a_join_waits_while_a_branch_is_tried_again
         a_jump_lets_the_child_go
         a_jump_needs_a_place
         a_key_is_free_again_when_its_run_is_over
@@ -86,9 +93,17 @@ stories! {
         a_lease_that_is_extended_lasts
         a_limit_that_is_changed_counts_at_once
         a_linear_retry_delay_grows_by_the_same_step
+        a_loop_forgets_what_it_need_not_keep
+        a_loop_goes_on_while_its_condition_holds
+        a_loop_goes_over_a_list
+        a_loop_inside_a_loop_starts_anew_each_time
+        a_pause_holds_the_join_back
         a_paused_run_waits_longer
         a_permissive_step_fails_the_run_at_its_end
         a_person_sets_variables
+        a_program_chooses_the_case
+        a_program_that_throws_fails_its_step
+        a_program_without_end_fails_its_task
         a_removed_child_cannot_be_resumed
         a_removed_child_is_missed
         a_removed_run_leaves_nothing_behind
@@ -133,17 +148,21 @@ stories! {
         a_started_run_is_started_once
         a_started_run_with_a_key_obeys_it
         a_step_is_answered_by_name
+        a_step_is_named_by_the_data
         a_step_is_skipped_before_it_is_reached
         a_step_starts_after_its_delay
         a_step_whose_child_takes_too_long_is_tried_again
         a_strategy_without_a_key_means_nothing
+        a_switch_takes_the_case_of_its_value
         a_task_inside_a_child_is_run_again
         a_terminal_error_is_not_tried_again
         a_terminate_task_ends_the_run
+        a_terminate_task_in_a_branch_ends_the_run
         a_terminate_task_that_makes_no_sense_fails_once
         a_terminated_run_has_not_failed
         a_terminated_run_hears_nothing_more
         a_terminated_run_is_retried_where_it_was
+        a_turn_has_branches_and_cases
         a_type_of_ones_own_is_tried_once
         a_watched_run_that_is_removed_is_missed
         a_worker_asks_to_be_called_back
@@ -163,17 +182,24 @@ stories! {
         an_event_starts_a_run_once
         an_event_starts_what_a_key_allows
         an_event_that_starts_itself_comes_to_an_end
+        an_exclusive_join_takes_the_branch_that_ran
         an_exponential_retry_delay_doubles_up_to_its_cap
         an_old_fence_is_stale
+        an_optional_branch_may_fail
         an_optional_child_may_fail
         an_optional_step_may_fail
         an_upgrade_may_change_the_order
         an_upgrade_that_does_not_fit_is_refused
         an_upgrade_while_paused_needs_a_place_too
+        branches_come_with_the_data
+        branches_may_be_any_steps
+        branches_run_side_by_side
+        children_in_branches_are_resumed_where_they_failed
         commands_that_do_not_fit_are_refused
         every_failure_has_its_failure_workflow
         every_start_knows_its_own_task
         expressions_carry_data_from_step_to_step
+        java_is_explained
         looking_at_a_run_changes_nothing
         no_retry_after_the_total_time_is_spent
         nobody_polls_in_time_and_it_is_tried_again
@@ -183,6 +209,7 @@ stories! {
         only_so_many_at_once
         only_so_many_per_window
         pausing_a_parent_leaves_its_child_alone
+        programs_calculate_inside_a_run
         runs_begun_together_share_a_child_by_its_key
         runs_that_start_runs_come_to_an_end
         silence_fails_the_attempt_whatever_the_policy

@@ -13,6 +13,7 @@ mod numbers;
 #[cfg_attr(not(feature = "otlp"), path = "otlp_absent.rs")]
 mod otlp;
 mod process_variables;
+mod scripts;
 mod wiring;
 
 pub use admin_key::{AdminKeyError, make_admin_key};

@@ -21,6 +21,7 @@ use tokio::sync::watch;
 use crate::config::{Config, Store};
 use crate::keys::{self, KeysError};
 use crate::process_variables::readable;
+use crate::scripts::ScriptPool;
 use crate::{numbers, otlp};
 
 /// How often parked polls are answered while the door closes.
@@ -44,6 +45,8 @@ pub enum RunError {
     Listen { address: SocketAddr, source: std::io::Error },
     #[error("cannot listen for signals")]
     Signals(#[source] std::io::Error),
+    #[error("scripts cannot be run: this program does not find itself")]
+    Scripts(#[source] std::io::Error),
     #[error("the listener failed")]
     Serve(#[from] std::io::Error),
 }
@@ -117,7 +120,9 @@ fn open(
     let first_key = first_key.map_err(RunError::FirstKey)?;
     let retention_ms = i64::from(config.retention_days) * DAY_MS;
     let settings = Settings { retention_ms: Some(retention_ms), ..Settings::default() };
-    Ok((Runtime::over(world.with_variables(variables), settings)?, first_key))
+    let scripts = Arc::new(ScriptPool::new().map_err(RunError::Scripts)?);
+    let world = world.with_variables(variables).with_scripts(scripts);
+    Ok((Runtime::over(world, settings)?, first_key))
 }
 
 /// Listens from this call on, not from the first poll of its future: once the door is open, a
