@@ -61,6 +61,10 @@ impl Call {
         Ok(Self { method: Method::POST, uri: uri(path)?, body: body.into() })
     }
 
+    pub(crate) fn delete(path: &str) -> Result<Self> {
+        Ok(Self { method: Method::DELETE, uri: uri(path)?, body: Bytes::new() })
+    }
+
     /// The same route with another body, without parsing the path again.
     pub(crate) fn with_body(&self, body: impl Into<Bytes>) -> Self {
         Self { method: self.method.clone(), uri: self.uri.clone(), body: body.into() }

@@ -9,6 +9,7 @@ mod disk;
 #[cfg(test)]
 mod fake;
 mod fleet;
+mod flow;
 mod growth;
 mod http;
 mod process;
@@ -55,6 +56,8 @@ enum Command {
     Search(search::Options),
     /// What a fleet of idle workers in long polls costs.
     Fleet(fleet::Options),
+    /// Forks, loops, an execution of many tasks, its end, and hostile scripts.
+    Flow(flow::Options),
     /// Time to healthy, resident memory when idle, size of the binary.
     Idle(ServerOptions),
 }
@@ -85,6 +88,7 @@ fn run(arguments: &Arguments) -> Result<()> {
             Command::Growth(options) => growth::run(options).await,
             Command::Search(options) => search::run(options).await,
             Command::Fleet(options) => fleet::run(options).await,
+            Command::Flow(options) => flow::run(options).await,
             Command::Idle(options) => idle(options).await,
         }
     })?;

@@ -106,6 +106,26 @@ impl Report {
         self.text(&format!("{name}_below_{below}"), verdict);
     }
 
+    /// What a probe felt before and during something, and whether its worst stayed below so many
+    /// times what it was.
+    pub(crate) fn probes(
+        &mut self,
+        prefix: &str,
+        before: &[Duration],
+        during: &[Duration],
+        below: f64,
+    ) {
+        for (name, times) in [("idle", before), ("during", during)] {
+            self.count(&format!("{prefix}_{name}_count"), times.len() as u64);
+            let p99 = millis(percentile(times, 0.99));
+            self.figure(&format!("{prefix}_{name}_p99_ms"), p99);
+        }
+        let p99 = |times| percentile(times, 0.99).unwrap_or_default().as_secs_f64();
+        let ratio = p99(during) / p99(before);
+        self.figure(&format!("{prefix}_during_to_idle_p99_ratio"), ratio);
+        self.bar(&format!("{prefix}_during_to_idle_p99_ratio"), ratio, below);
+    }
+
     /// What makes the figures worthless: executions that did not complete.
     pub(crate) fn check(&mut self, prefix: &str, window: &Window) {
         let unfinished = window.started.unfinished;

@@ -8,7 +8,7 @@ use semel_engine::{Event, Pinned, Queue, pin};
 use semel_model::{ExecutionId, TaskResultStatus, WorkflowDef};
 use semel_runtime::Sabotage;
 use semel_store::{Plant, Store};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::chance::Chance;
 use crate::cluster::{Cluster, Nothing};
@@ -73,7 +73,7 @@ impl Sim {
         Self {
             chance: Chance::new(seed),
             cluster,
-            definition: definition(),
+            definition: definition(seed),
             answers: Answers::default(),
             calls: BTreeMap::new(),
             next_call: 0,
@@ -223,14 +223,37 @@ fn workers() -> Vec<Worker> {
     (0..types.len() * WORKERS_PER_TYPE).map(worker).collect()
 }
 
-fn definition() -> Arc<Pinned> {
+/// Every other seed plays a run with branches, turns, a choice and branches that come with data.
+fn definition(seed: u64) -> Arc<Pinned> {
     let policy = |name: &str| {
         json!({"name": name, "retryCount": 500, "retryDelaySeconds": 1, "responseTimeoutSeconds": 4,
             "timeoutPolicy": "RETRY", "timeoutSeconds": 60})
     };
-    let step = |name: &str| json!({"name": name, "taskReferenceName": name, "taskDefinition": policy(name)});
+    let step = |name: &str, reference: &str| json!({"name": name, "taskReferenceName": reference, "taskDefinition": policy(name)});
+    let flow = |kind: &str, reference: &str, fields: Value| {
+        let mut step = json!({"name": reference, "taskReferenceName": reference, "type": kind});
+        if let (Value::Object(step), Value::Object(fields)) = (&mut step, fields) {
+            step.extend(fields);
+        }
+        step
+    };
+    let line = json!([step("a", "a"), step("b", "b"), step("c", "c")]);
+    let turns = json!({"loopCondition": "$.loop.iteration < 2", "loopOver": [step("b", "b")]});
+    let given = json!({"steps": [step("c", "c1"), step("a", "a1")], "inputs": {}});
+    let by_data = json!({"inputParameters": given, "dynamicForkTasksParam": "steps",
+        "dynamicForkTasksInputParamName": "inputs"});
+    let choice = json!({"evaluatorType": "javascript", "expression": "Math.random() < 2 ? 'x' : 'y'",
+        "decisionCases": {"x": [step("b", "b2")]}});
+    let branches = json!({"forkTasks": [[step("a", "a")], [flow("DO_WHILE", "loop", turns)]]});
+    let tree = json!([
+        flow("FORK_JOIN", "fork", branches),
+        flow("JOIN", "join", json!({"joinOn": ["a", "loop"]})),
+        flow("FORK_JOIN_DYNAMIC", "fan", by_data),
+        flow("JOIN", "gather", json!({})),
+        flow("SWITCH", "choice", choice),
+    ]);
+    let steps = if seed.is_multiple_of(2) { tree } else { line };
     let definition: WorkflowDef =
-        serde_json::from_value(json!({"name": "sim", "tasks": [step("a"), step("b"), step("c")]}))
-            .expect("a valid definition");
+        serde_json::from_value(json!({"name": "sim", "tasks": steps})).expect("a valid definition");
     Arc::new(pin(definition, &mut Nothing).expect("no child is named"))
 }
