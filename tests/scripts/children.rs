@@ -83,12 +83,23 @@ fn a_child_is_kept_until_a_script_is_too_much_for_it() {
 }
 
 #[test]
+fn a_child_is_replaced_after_a_thousand_scripts() {
+    let directory = tempfile::tempdir().unwrap();
+    let starts = directory.path().join("starts");
+    let pool = pools::shell(&starts, &pools::as_child(), Budget::default(), Guards::default());
+    for (scripts, expected) in [(1000, 1), (1, 2)] {
+        pools::ask_all(&pool, (0..scripts).map(|_| javascript("1")));
+        assert_eq!(pools::starts(&starts), expected);
+    }
+}
+
+#[test]
 fn a_verdict_of_the_budget_is_not_asked_twice() {
     let directory = tempfile::tempdir().unwrap();
     let starts = directory.path().join("starts");
     let pool = pools::shell(&starts, &pools::as_child(), Budget::default(), Guards::default());
     let spent = pools::ask(&pool, javascript("while (true) {}"));
-    assert_eq!(spent, Verdict::Exhausted("the script ran longer than 2000 ticks".to_owned()));
+    assert_eq!(spent, Verdict::Exhausted("the script ran longer than 500 ticks".to_owned()));
     assert_eq!(pools::starts(&starts), 1);
 }
 

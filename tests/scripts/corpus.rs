@@ -1,10 +1,10 @@
 //! # The corpus: programs and how they end, in files anybody can read
 //!
 //! `DIRECTORY/LANGUAGE.cases`. A line `input: JSON` sets what the programs below it see. A program
-//! goes on until the line that says how it ends: `=> JSON`, `failed: words`, `exhausted: words`; or,
-//! in a child only, `killed` by a guard, or `starved`, told by the budget or by the end of the child,
-//! since the engine does not survive every refusal of memory. Lines with `#` before a program are
-//! for readers.
+//! goes on until the line that says how it ends: `=> JSON`, `failed: words`, `exhausted: words`;
+//! or, in a child only, `killed` by a guard, or `starved`, told by the budget or by the end of the
+//! child, since the engine does not survive every refusal of memory. Lines with `#` before a
+//! program are for readers.
 
 use std::path::Path;
 

@@ -1,9 +1,10 @@
 //! # Ordinary programs: what they give, here and in a child
 
-use semel_engine::Language;
+use semel_engine::{Language, Script, Verdict};
+use semel_model::TaskId;
 use semel_scripts::{Budget, Guards, evaluate};
 
-use crate::corpus::{self, Case, expect_none};
+use crate::corpus::{self, Case, expect_none, script};
 use crate::pools;
 
 /// Fewer means that programs were lost, not that less is tested.
@@ -42,4 +43,19 @@ fn an_ordinary_program_gives_the_same_in_a_child() {
         })
         .collect();
     expect_none(&objections);
+}
+
+#[test]
+fn another_seed_throws_other_dice() {
+    let throws = |seed| {
+        let dice = "Array.from({ length: 100 }, Math.random)";
+        let seed = TaskId::from_bytes([seed; 16]);
+        evaluate(&Script { seed, ..script(Language::JavaScript, dice) }, &Budget::default())
+    };
+    let Verdict::Value(thrown) = throws(1) else { panic!("{:?}", throws(1)) };
+    let numbers: Vec<f64> = serde_json::from_str(thrown.text()).unwrap();
+    assert!(numbers.iter().all(|number| (0.0..1.0).contains(number)), "{numbers:?}");
+    let mean = numbers.iter().sum::<f64>() / 100.0;
+    assert!((0.4..0.6).contains(&mean), "{mean}");
+    assert_ne!(throws(1), throws(2));
 }

@@ -1,8 +1,8 @@
 //! # Budgets: what one script may spend
 //!
 //! Every limit of this room and its default. A budget is counted in steps and bytes, never in time,
-//! so that its verdict repeats. The guards around a child process are the exception: they catch what
-//! spends no budget.
+//! so that its verdict repeats. The guards around a child process are the exception: they catch
+//! what spends no budget.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,11 +14,14 @@ pub(crate) const DEPTH_MAX: usize = 100;
 /// How much of a reason is kept. A script can make its own arbitrarily long.
 pub(crate) const REASON_BYTES_MAX: usize = 4096;
 
-/// What a child process may map in all: the budget of JavaScript, twice for jq, and itself.
+/// What a child process may map in all. jq has no other limit; JavaScript stays below by its own.
 pub(crate) const CHILD_BYTES_MAX: u64 = 768 * MIB as u64;
 
 /// The stack of the thread that evaluates. jq recurses on it without counting.
 pub(crate) const CHILD_STACK_BYTES: usize = 64 * MIB;
+
+/// After how many scripts a child is replaced: it does not give back all that a large one took.
+pub(crate) const CHILD_SCRIPTS_MAX: usize = 1000;
 
 /// One request or answer between parent and child.
 pub(crate) const FRAME_BYTES_MAX: usize = 64 * MIB;
@@ -41,7 +44,7 @@ pub struct Budget {
 impl Default for Budget {
     fn default() -> Self {
         Self {
-            ticks_max: 2_000,
+            ticks_max: 500,
             memory_bytes_max: 128 * MIB,
             stack_bytes_max: MIB,
             result_bytes_max: 10 * MIB,

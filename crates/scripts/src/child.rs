@@ -1,8 +1,8 @@
 //! # The child: where a script runs that could not be stopped otherwise
 //!
-//! Reads requests, writes answers, one at a time, until its input ends. It bounds its own memory, so
-//! that a script that takes all ends the child and nobody else; it dies with its parent; and a panic
-//! ends it. **May not:** be trusted by its parent with anything but an answer.
+//! Reads requests, writes answers, one at a time, until its input ends. It bounds its own memory,
+//! so that a script that takes all ends the child and nobody else; it dies with its parent; and a
+//! panic ends it. **May not:** be trusted by its parent with anything but an answer.
 
 use std::io::{self, Read, Write};
 use std::thread;

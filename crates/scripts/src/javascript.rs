@@ -128,14 +128,16 @@ fn settled<'js>(ctx: &Ctx<'js>, value: Value<'js>, ticks: &Ticks) -> Result<Valu
     }
 }
 
-/// Numbers in [0, 1) that follow from the seed and nothing else.
+/// Numbers in [0, 1) that follow from the seed and nothing else: splitmix64.
 fn dice<'js>(ctx: &Ctx<'js>, seed: TaskId) -> rquickjs::Result<Function<'js>> {
-    let thrown = Cell::new(0u64);
+    let state = Cell::new(Digest::of(seed.as_bytes()).number());
     Function::new(ctx.clone(), move || {
-        thrown.set(thrown.get() + 1);
-        let digest = Digest::of_parts([seed.as_bytes().as_slice(), &thrown.get().to_be_bytes()]);
+        state.set(state.get().wrapping_add(0x9e37_79b9_7f4a_7c15));
+        let mixed = state.get() ^ (state.get() >> 30);
+        let mixed = mixed.wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         // The upper 53 bits: as many as a double holds exactly.
-        (digest.number() >> 11) as f64 / (1u64 << 53) as f64
+        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1u64 << 53) as f64
     })
 }
 

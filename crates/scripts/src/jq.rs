@@ -1,8 +1,8 @@
 //! # jq: jaq, a fresh one for every program
 //!
-//! The program sees its input and the time it is told; `$ENV` and `env` are empty, there is no other
-//! input and there are no modules. jaq counts nothing: how much is given is limited here, everything
-//! else by the child process it runs in.
+//! The program sees its input and the time it is told; `$ENV` and `env` are empty, there is no
+//! other input and there are no modules. jaq counts nothing: how much is given is limited here,
+//! everything else by the child process it runs in.
 
 mod complaint;
 mod conversion;

@@ -6,6 +6,7 @@
 //! **May not:** bound the queue; whoever asks knows how much may wait.
 
 use std::collections::VecDeque;
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -115,7 +116,7 @@ impl Line {
         while let Some(Job { script, then }) = self.next() {
             let Some(verdict) = self.verdict(&mut process, &script) else { return };
             if catch_unwind(AssertUnwindSafe(|| then(verdict))).is_err() {
-                tracing::error!(task = %script.seed, "whoever asked a script panicked at its verdict");
+                tracing::error!(task = %script.seed, "whoever asked panicked at the verdict");
             }
         }
     }
@@ -132,11 +133,7 @@ impl Line {
             asked += 1;
             let running = match self.running(process) {
                 Ok(running) => running,
-                Err(error) => {
-                    tracing::error!(%error, program = %self.launch.program.display(), "no process for scripts can be started");
-                    let text = format!("no process for scripts can be started: {error}");
-                    return Some(Verdict::Exhausted(text));
-                }
+                Err(error) => return Some(self.unstartable(&error)),
             };
             match running.ask(request.clone(), &self.guards, &self.is_closed) {
                 Ok(verdict) => {
@@ -160,8 +157,14 @@ impl Line {
         }
     }
 
-    fn running<'a>(&self, process: &'a mut Option<Process>) -> std::io::Result<&'a mut Process> {
-        if process.as_mut().is_some_and(Process::is_gone) {
+    fn unstartable(&self, error: &io::Error) -> Verdict {
+        const WHAT: &str = "no process for scripts can be started";
+        tracing::error!(%error, program = %self.launch.program.display(), "{WHAT}");
+        Verdict::Exhausted(format!("{WHAT}: {error}"))
+    }
+
+    fn running<'a>(&self, process: &'a mut Option<Process>) -> io::Result<&'a mut Process> {
+        if process.as_mut().is_some_and(|process| !process.is_usable()) {
             *process = None;
         }
         match process {

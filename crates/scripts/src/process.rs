@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use semel_engine::Verdict;
 
-use crate::budget::Guards;
+use crate::budget::{CHILD_SCRIPTS_MAX, Guards};
 use crate::{cpu, frame};
 
 /// Between two looks at the guards.
@@ -32,6 +32,7 @@ pub(crate) struct Process {
     child: Child,
     requests: Sender<Vec<u8>>,
     answers: Receiver<Vec<u8>>,
+    asked: usize,
 }
 
 /// Why a child gave no answer.
@@ -74,7 +75,7 @@ impl Launch {
         let (stdin, stdout) = pipes.expect("both were asked for");
         let (requests, to_send) = channel();
         let (received, answers) = channel();
-        let process = Process { child, requests, answers };
+        let process = Process { child, requests, answers, asked: 0 };
         thread::Builder::new()
             .name("script-pipe".to_owned())
             .spawn(move || converse(stdin, stdout, &to_send, &received))?;
@@ -109,6 +110,7 @@ impl Process {
         let Guards { cpu_ms, wall_ms } = *guards;
         let started = Instant::now();
         let mut spent_before = None;
+        self.asked += 1;
         self.requests.send(request).map_err(|_| Ending::Died)?;
         loop {
             match self.answers.recv_timeout(LOOK_EVERY) {
@@ -131,9 +133,9 @@ impl Process {
         }
     }
 
-    /// Whether it ended while nothing was asked of it.
-    pub(crate) fn is_gone(&mut self) -> bool {
-        !matches!(self.child.try_wait(), Ok(None))
+    /// Whether it may be asked again: it is alive, and has not been asked too often.
+    pub(crate) fn is_usable(&mut self) -> bool {
+        self.asked < CHILD_SCRIPTS_MAX && matches!(self.child.try_wait(), Ok(None))
     }
 }
 

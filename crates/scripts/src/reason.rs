@@ -1,7 +1,7 @@
 //! # Reasons: why a script has no value
 //!
-//! Words for whoever wrote the script: what, where, and which limit. They go into a journal, so they
-//! are bounded.
+//! Words for whoever wrote the script: what, where, and which limit. They go into a journal, so
+//! they are bounded.
 
 use semel_engine::Verdict;
 

@@ -34,11 +34,11 @@ impl<'a> ResultText<'a> {
         if self.text.len() + text.len() > self.budget.result_bytes_max {
             return Err(reason::too_long_a_result(self.budget));
         }
-        self.push(&serde_json::Value::from(text).to_string())
+        self.push(&serde_json::to_string(text).expect("every text has JSON"))
     }
 
-    /// Whole numbers that fit are integers, as JavaScript does not tell 3.0 from 3; what JSON has no
-    /// word for is null.
+    /// Whole numbers that fit are integers, as JavaScript does not tell 3.0 from 3; what JSON has
+    /// no word for is null.
     pub(crate) fn push_number(&mut self, number: f64) -> Result<(), Verdict> {
         const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
         if number.fract() == 0.0 && (-TWO_TO_63..TWO_TO_63).contains(&number) {

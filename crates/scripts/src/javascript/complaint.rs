@@ -1,7 +1,7 @@
 //! # Complaints: what a script threw, in words
 //!
-//! The engine's own words and the line. Whoever reaches for what a script does not have here is told
-//! what there is instead.
+//! The engine's own words and the line. Whoever reaches for what a script does not have here is
+//! told what there is instead.
 
 use rquickjs::{Ctx, Object, Type, Value};
 use semel_engine::Verdict;

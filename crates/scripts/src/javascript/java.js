@@ -1,11 +1,12 @@
-// Scripts written for Conductor's Java maps and lists call their methods. Given only to a script that
-// does, on its input only, and never to be seen by `in`-loops, keys or JSON.
+// Scripts written for Conductor's Java maps and lists call their methods. Given only to a script
+// that does, on its input only, and never to be seen by `in`-loops, keys or JSON.
 (function (input) {
   "use strict";
 
   const hide = (owner, methods) => {
     for (const name of Object.keys(methods)) {
-      Object.defineProperty(owner, name, { value: methods[name], writable: true, configurable: true });
+      const value = methods[name];
+      Object.defineProperty(owner, name, { value, writable: true, configurable: true });
     }
   };
   const has = Function.prototype.call.bind(Object.prototype.hasOwnProperty);

@@ -22,15 +22,14 @@
   hide(Math, "random", random);
 
   const silent = () => {};
-  const console = { log: silent, debug: silent, info: silent, warn: silent, error: silent, trace: silent };
-  hide(globalThis, "console", console);
+  const methods = ["log", "debug", "info", "warn", "error", "trace"];
+  hide(globalThis, "console", Object.fromEntries(methods.map((name) => [name, silent])));
 
-  // Without them there is no arithmetic that cannot be stopped but by literals, and no other thread.
-  for (const name of ["BigInt", "BigInt64Array", "BigUint64Array", "SharedArrayBuffer", "Atomics"]) {
-    delete globalThis[name];
-  }
+  // Arithmetic that never looks up, and memory made to be shared with other threads.
+  const unwanted = ["BigInt", "BigInt64Array", "BigUint64Array", "SharedArrayBuffer", "Atomics"];
+  for (const name of unwanted) delete globalThis[name];
 
-  const { Map, Set, String, Number, Boolean } = globalThis;
+  const { Map, Set, DataView, String, Number, Boolean, isNaN } = globalThis;
   const { isArray, from } = Array;
   const { isView } = ArrayBuffer;
   const { fromEntries } = Object;
@@ -42,7 +41,8 @@
     if (value instanceof Map) return fromEntries(value);
     if (value instanceof Set || isArray(value)) return from(value);
     if (value instanceof Clock) return isNaN(value) ? null : text(value);
-    if (value instanceof String || value instanceof Number || value instanceof Boolean) return value.valueOf();
+    const isBoxed = value instanceof String || value instanceof Number || value instanceof Boolean;
+    if (isBoxed) return value.valueOf();
     if (isView(value) && !(value instanceof DataView)) return from(value);
     return value;
   }

@@ -26,18 +26,20 @@ def from_entries:
     elif has("Name") then .Name elif has("Key") then .Key elif has("K") then .K else null end;
   def valued: if has("value") then .value elif has("v") then .v
     elif has("Value") then .Value elif has("V") then .V else null end;
-  reduce .[] as $entry ({}; .[$entry | named | if isstring then . else tojson end] = ($entry | valued));
+  reduce .[] as $entry ({};
+    .[$entry | named | if isstring then . else tojson end] = ($entry | valued));
 def with_entries(f): to_entries | map(f) | from_entries;
 
 def join($separator):
   map(if . == null then "" else tostring end)
   | if . == [] then "" else reduce .[1:][] as $item (.[0]; . + $separator + $item) end;
 
-def @csv: map(
-    if isstring then "\"" + gsub("\""; "\"\"") + "\"" elif . == null then ""
-    elif isarray or isobject then error("an array or object has no place in a row") else tostring end)
-  | join(",");
-def @tsv: map(
-    if isstring then gsub("\\\\"; "\\\\") | gsub("\t"; "\\t") | gsub("\n"; "\\n") | gsub("\r"; "\\r") elif . == null then ""
-    elif isarray or isobject then error("an array or object has no place in a row") else tostring end)
-  | join("\t");
+# One cell of a row; `f` says how a text is written.
+def cell(f):
+  if isstring then f elif . == null then ""
+  elif isarray or isobject then error("an array or object has no place in a row")
+  else tostring end;
+def @csv: map(cell("\"" + gsub("\""; "\"\"") + "\"")) | join(",");
+def @tsv:
+  def escaped: gsub("\\\\"; "\\\\") | gsub("\t"; "\\t") | gsub("\n"; "\\n") | gsub("\r"; "\\r");
+  map(cell(escaped)) | join("\t");
