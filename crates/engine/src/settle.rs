@@ -24,6 +24,9 @@ impl Turn<'_> {
         if self.is_settled() && !std::mem::take(&mut self.stirred) {
             return Ok(());
         }
+        if self.execution().is_live() && self.execution().remaining_since.is_some() {
+            self.take_up_rest()?; // A turn is not over, nor a join, while its fork still begins.
+        }
         loop {
             if self.steps >= STEPS_MAX && !self.is_settled() {
                 self.put_off();
@@ -62,6 +65,9 @@ impl Turn<'_> {
     pub(crate) fn take_up_rest(&mut self) -> Result<(), Stop> {
         if self.execution().is_closed() {
             return self.cancel_rest();
+        }
+        if self.execution().remaining_since.is_none() {
+            return Ok(());
         }
         let waiting = self.execution().unconsumed();
         self.emit(Change::Continued);

@@ -73,12 +73,10 @@ impl Turn<'_> {
         };
         let turns = [task.turns.as_slice(), &[turn]].concat();
         let reference = in_turns(step.reference(), &turns);
-        self.schedule_once(Site {
-            step: step.clone(),
-            reference,
-            fork: task.fork,
-            definition: None,
-        })
+        let head = Site { step: step.clone(), reference, fork: task.fork, definition: None };
+        let head = self.past_skipped(head);
+        self.loops.insert(task.seq); // Perhaps the whole turn was skipped.
+        self.schedule_once(head)
     }
 
     /// Goes on with a loop whose turn is over.
