@@ -202,15 +202,16 @@ impl Execution {
         object(inside.iter().map(|(name, output)| (*name, output.text())))
     }
 
-    /// A task's output as it is now.
+    /// A task's output as it is now; of a loop or a join that was cut short, what it had done.
     pub fn output_of(&self, task: &Task) -> Payload {
-        if task.status.is_terminal() {
+        let is_whole = task.status.is_terminal() && task.status.is_successful();
+        if is_whole || !task.output.is_empty() {
             return task.output.clone();
         }
         match (task.as_loop(), task.as_join()) {
             (Some(_), _) => self.loop_output(task),
-            (_, Some(join)) if task.output.is_empty() => self.join_output(join),
-            _ => task.output.clone(),
+            (_, Some(join)) => self.join_output(join),
+            (None, None) => task.output.clone(),
         }
     }
 }

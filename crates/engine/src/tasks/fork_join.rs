@@ -63,7 +63,7 @@ impl Turn<'_> {
     }
 
     /// Where each branch begins, from that one on; none where there is nothing to do.
-    fn heads(&self, task: &Task, from: usize) -> Vec<Option<Site>> {
+    pub(crate) fn heads(&self, task: &Task, from: usize) -> Vec<Option<Site>> {
         let execution = self.execution();
         if task.kind() == Kind::DynamicFork {
             let home = execution.home(Some(task.id));
