@@ -185,6 +185,7 @@ impl Execution {
         run.failed_task = run.failed_task.or(*failed_task);
         run.watchers.clear();
         self.deadlines.clear();
+        self.remaining_since = None;
     }
 
     fn run_mut(&mut self) -> &mut Run {

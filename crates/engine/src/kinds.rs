@@ -110,7 +110,8 @@ impl Kind {
         self != Self::Worker
     }
 
-    /// Ends when other tasks of the run have: it does nothing itself.
+    /// Ends when other tasks of the run have: it does nothing itself, and goes on where it was when
+    /// it is tried again.
     pub(crate) fn is_passive(self) -> bool {
         matches!(self, Self::Join | Self::ExclusiveJoin | Self::DoWhile)
     }
@@ -121,11 +122,6 @@ impl Kind {
 
     pub(crate) fn is_choice(self) -> bool {
         matches!(self, Self::Switch | Self::Decision)
-    }
-
-    /// Goes on where it was when it is tried again.
-    pub(crate) fn is_resumed(self) -> bool {
-        self.is_passive() || matches!(self, Self::Fork)
     }
 }
 

@@ -10,6 +10,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 mod apply;
+mod behind;
 mod change;
 mod deadlines;
 mod decide;

@@ -38,14 +38,20 @@ pub enum Said {
 }
 
 impl Question {
-    pub(crate) fn digest(&self, task: TaskId, input: &Payload, asked_at: Timestamp) -> Digest {
+    pub(crate) fn digest(
+        &self,
+        task: TaskId,
+        input: &Payload,
+        asked_at: Timestamp,
+        turn: u32,
+    ) -> Digest {
         let text = serde_json::to_vec(self).expect("a question is plain data");
         let task = task.as_bytes().as_slice();
         match self {
             Self::ActiveDomains { .. } => Digest::of_parts([task, &text]),
             Self::Script { .. } => {
-                let at = asked_at.ms().to_be_bytes();
-                Digest::of_parts([task, text.as_slice(), input.text().as_bytes(), &at])
+                let (at, turn) = (asked_at.ms().to_be_bytes(), turn.to_be_bytes());
+                Digest::of_parts([task, text.as_slice(), input.text().as_bytes(), &at, &turn])
             }
         }
     }

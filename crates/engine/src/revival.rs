@@ -48,7 +48,7 @@ impl Turn<'_> {
             if self.execution().is_closed() {
                 break; // A TERMINATE task among them has ended it.
             }
-            if task.kind().is_resumed() {
+            if task.kind().is_passive() {
                 self.resume_task(&task, u32::from(task.status != TaskStatus::Canceled));
                 continue;
             }
@@ -75,7 +75,7 @@ impl Turn<'_> {
     }
 
     /// The newest attempts that ended unsuccessfully, in the order of scheduling.
-    fn unsuccessful(&self) -> Vec<Arc<Task>> {
+    pub(crate) fn unsuccessful(&self) -> Vec<Arc<Task>> {
         let execution = self.execution();
         let is_candidate = |task: &&Arc<Task>| {
             let has_place = execution.home(task.fork).find(&task.reference).is_some();
@@ -122,7 +122,13 @@ impl Turn<'_> {
 
     /// Going on there would end the run, and with it what it was revived for.
     fn leads_to_terminate(&self, task: &Task) -> bool {
-        self.next_after(task).is_some_and(|next| next.step.kind() == Kind::Terminate)
+        let next = match task.kind().is_fork() {
+            true => self.heads(task, 0),
+            false => vec![self.chosen(task).or_else(|| self.next_after(task))],
+        };
+        let mut unbegun =
+            next.iter().flatten().filter(|it| self.execution().latest(&it.reference).is_none());
+        unbegun.any(|it| it.step.kind() == Kind::Terminate)
     }
 
     pub(crate) fn restart(&mut self, definition: Option<Digest>) -> Result<(), Stop> {
@@ -167,7 +173,7 @@ impl Turn<'_> {
                 if self.execution().home(target.fork).find(&target.reference).is_none() {
                     return Err(self.wrong_state("rerun from a step its definition has no more"));
                 }
-                Some(target)
+                Some(self.with_its_child(target))
             }
             None => None,
         };
@@ -190,6 +196,9 @@ impl Turn<'_> {
         };
         self.remove_after(&target);
         self.emit(revived);
+        if target.kind() != Kind::Terminate {
+            self.forget_terminate();
+        }
         self.surround(&target);
         let mut others = self.unsuccessful();
         others.retain(|other| other.id != target.id);
@@ -203,6 +212,12 @@ impl Turn<'_> {
         }
         self.go_on_everywhere();
         Ok(())
+    }
+
+    /// Of a sub-workflow the newest attempt stands for all: what came beside it keeps its place.
+    fn with_its_child(&self, target: Arc<Task>) -> Arc<Task> {
+        let newest = self.execution().latest(&target.reference);
+        newest.filter(|_| target.kind() == Kind::SubWorkflow).cloned().unwrap_or(target)
     }
 
     /// What the task was given; a skipped one was given nothing yet.
@@ -233,34 +248,6 @@ impl Turn<'_> {
         };
         let generation = self.execution().generation + 1;
         self.emit(Change::TasksRemoved { which, generation });
-    }
-
-    /// The names of tasks that came because this one had ended.
-    fn downstream(&self, target: &Task) -> Vec<String> {
-        let execution = self.execution();
-        let home = execution.home(target.fork);
-        let mut behind = Vec::new();
-        let mut at = home.find(&target.reference);
-        while let Some(step) = at {
-            let mut next = home.after(step);
-            while let Some(later) = next {
-                behind.push(later);
-                next = home.after(later);
-            }
-            at = home.around(step);
-        }
-        let is_behind = |task: &&Arc<Task>| {
-            let place = home.find(&task.reference).filter(|_| task.fork == target.fork);
-            place.is_some_and(|place| {
-                behind.contains(&place)
-                    || home.surroundings(place).any(|outer| behind.contains(&outer))
-            })
-        };
-        let found = execution.tasks().filter(|task| task.seq > target.seq).filter(is_behind);
-        let found = found.map(|task| task.reference.to_string());
-        let fork = target.fork.and_then(|fork| execution.task(fork));
-        let around = fork.map(|fork| self.downstream(fork));
-        found.chain(around.into_iter().flatten()).collect()
     }
 
     /// The loops around a task are in its turns again, and the joins behind its forks wait for it.
@@ -303,7 +290,7 @@ impl Turn<'_> {
 
     /// What ended unsuccessfully beside it: a join or a loop goes on, anything else begins again.
     fn mend(&mut self, task: &Task, further: u32) -> Result<(), Stop> {
-        if task.kind().is_resumed() {
+        if task.kind().is_passive() {
             self.resume_task(task, 0);
             return Ok(());
         }
@@ -326,12 +313,13 @@ impl Turn<'_> {
         let was_closed = self.execution().is_closed();
         if was_closed {
             if task.status.is_successful() {
-                self.put_off_failures_after(&task);
+                self.put_off_failures_behind(&task);
             }
             let epoch = self.epoch();
             self.emit(Change::Revived { epoch, anew: false, failure_kept: false });
         }
         self.emit(Change::TaskReopened { task: id, epoch });
+        self.join_again(&task);
         if was_closed {
             self.forget_terminate();
             self.repair_siblings()?;
@@ -340,14 +328,15 @@ impl Turn<'_> {
         Ok(())
     }
 
-    /// What failed behind a step that is done again comes again when the run gets there.
-    fn put_off_failures_after(&mut self, task: &Task) {
-        let failed = self.unsuccessful().into_iter().filter(|other| other.seq > task.seq);
-        let steps: Vec<String> = failed.map(|other| other.reference.to_string()).collect();
-        if !steps.is_empty() {
-            let generation = self.execution().generation + 1;
-            self.emit(Change::TasksRemoved { which: Removed::Steps(steps), generation });
-        }
+    /// The joins that have told of this task will tell of it anew.
+    fn join_again(&mut self, task: &Task) {
+        let tells = |it: &&Arc<Task>| {
+            let tells = it.as_join().is_some_and(|join| join.on.contains(&task.reference));
+            tells && it.status.is_terminal() && it.status.is_successful()
+        };
+        let found = self.execution().latest_attempts().filter(tells);
+        let found: Vec<Arc<Task>> = found.cloned().collect();
+        found.iter().for_each(|join| self.resume_task(join, 0));
     }
 
     /// What was cancelled when the run ended, or ended it, goes on where it was. A child that an

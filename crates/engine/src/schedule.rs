@@ -198,7 +198,9 @@ impl Turn<'_> {
 
     /// A branch of a dynamic fork: its input came with the data.
     pub(crate) fn is_branch(&self, fork: Option<TaskId>, step: &Step) -> bool {
-        fork.is_some() && self.execution().home(fork).around(step).is_none()
+        let home = self.execution().home(fork);
+        let place = home.find(step.reference());
+        fork.is_some() && place.is_none_or(|place| home.around(place).is_none())
     }
 
     pub(crate) fn ask(&mut self, task: TaskId, question: Question, input: Option<Slot>) {
@@ -234,6 +236,8 @@ impl Turn<'_> {
                 self.emit(Change::TaskPlaced { task: id, domain });
                 Ok(())
             }
+            // A paused run begins nothing: it asks again when it is resumed.
+            (Question::Script { .. }, Answer::Script(_)) if self.execution().is_paused() => Ok(()),
             (Question::Script { .. }, Answer::Script(said)) => self.script_said(&task, said),
             (Question::ActiveDomains { .. } | Question::Script { .. }, _) => Ok(()),
         }

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use semel_model::{TaskId, TaskStatus};
+use semel_model::{TaskId, TaskStatus, WorkflowStatus};
 
 use crate::change::Change;
 use crate::decide::Stop;
@@ -23,6 +23,9 @@ impl Turn<'_> {
     pub(crate) fn settle(&mut self) -> Result<(), Stop> {
         if self.is_settled() && !std::mem::take(&mut self.stirred) {
             return Ok(());
+        }
+        if self.execution().status() == Some(WorkflowStatus::Running) {
+            self.take_up_rest()?; // A turn is not over, nor a join, while its fork still begins.
         }
         loop {
             if self.steps >= STEPS_MAX && !self.is_settled() {
@@ -62,6 +65,9 @@ impl Turn<'_> {
     pub(crate) fn take_up_rest(&mut self) -> Result<(), Stop> {
         if self.execution().is_closed() {
             return self.cancel_rest();
+        }
+        if self.execution().remaining_since.is_none() {
+            return Ok(());
         }
         let waiting = self.execution().unconsumed();
         self.emit(Change::Continued);
@@ -202,6 +208,14 @@ impl Turn<'_> {
     pub(crate) fn is_left(&self, task: &Task) -> bool {
         if task.kind() == Kind::Terminate || task.status == TaskStatus::Skipped {
             return false;
+        }
+        let around = task.within.and_then(|id| self.task(id));
+        let is_past = |around: Arc<Task>| {
+            let turn = task.turns.get(around.turns.len());
+            around.status.is_terminal() || turn != around.as_loop().map(|own| &own.turn)
+        };
+        if around.is_some_and(is_past) {
+            return false; // An upgrade changes nothing in turns that are over.
         }
         let begun = |site: &Site| self.execution().latest(&site.reference).is_some();
         if task.kind().is_fork() {

@@ -74,6 +74,9 @@ impl Turn<'_> {
     /// never ran are skipped; steps from there on that did run will run again.
     pub(crate) fn jump(&mut self, reference: &str, input: Option<Slot>) -> Result<(), Stop> {
         self.expect_running("jump in")?;
+        if self.execution().remaining_since.is_some() {
+            return Err(self.wrong_state("left while its tasks are still beginning: ask again"));
+        }
         let step = self.expect_step(reference)?;
         let home = Arc::clone(self.execution().definition());
         if let Some(outer) = home.surroundings(&step).last() {

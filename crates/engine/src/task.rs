@@ -168,13 +168,15 @@ pub struct Asked {
     /// What it is about, when it is a script.
     pub input: Payload,
     pub asked_at: Timestamp,
+    /// The turn a loop was in: it may ask the same in the next.
+    pub turn: u32,
     /// When it will be asked again.
     pub retry_at: Timestamp,
 }
 
 impl Asked {
     pub fn digest(&self, task: TaskId) -> Digest {
-        self.question.digest(task, &self.input, self.asked_at)
+        self.question.digest(task, &self.input, self.asked_at, self.turn)
     }
 }
 

@@ -144,7 +144,8 @@ impl Execution {
     ) {
         let (question, asked_at) = (question.clone(), page.at);
         let input = input.map(|slot| page.payload(slot)).unwrap_or_default();
-        let asked = Asked { question, input, asked_at, retry_at };
+        let turn = self.expect_task(id).iteration();
+        let asked = Asked { question, input, asked_at, turn, retry_at };
         self.alter(id, |task| task.question = Some(asked));
     }
 

@@ -73,12 +73,10 @@ impl Turn<'_> {
         };
         let turns = [task.turns.as_slice(), &[turn]].concat();
         let reference = in_turns(step.reference(), &turns);
-        self.schedule_once(Site {
-            step: step.clone(),
-            reference,
-            fork: task.fork,
-            definition: None,
-        })
+        let head = Site { step: step.clone(), reference, fork: task.fork, definition: None };
+        let head = self.past_skipped(head);
+        self.loops.insert(task.seq); // Perhaps the whole turn was skipped.
+        self.schedule_once(head)
     }
 
     /// Goes on with a loop whose turn is over.
@@ -204,15 +202,16 @@ impl Execution {
         object(inside.iter().map(|(name, output)| (*name, output.text())))
     }
 
-    /// A task's output as it is now.
+    /// A task's output as it is now; of a loop or a join that was cut short, what it had done.
     pub fn output_of(&self, task: &Task) -> Payload {
-        if task.status.is_terminal() {
+        let is_whole = task.status.is_terminal() && task.status.is_successful();
+        if is_whole || !task.output.is_empty() {
             return task.output.clone();
         }
         match (task.as_loop(), task.as_join()) {
             (Some(_), _) => self.loop_output(task),
-            (_, Some(join)) if task.output.is_empty() => self.join_output(join),
-            _ => task.output.clone(),
+            (_, Some(join)) => self.join_output(join),
+            (None, None) => task.output.clone(),
         }
     }
 }

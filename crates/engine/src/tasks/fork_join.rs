@@ -38,15 +38,22 @@ impl Turn<'_> {
                 return Ok(()); // A branch has ended the run.
             }
         }
-        match self.next_after(task).filter(|next| next.step.kind() == Kind::Join) {
-            Some(join) => self.schedule_once(join),
-            None => {
-                let task = Arc::clone(self.execution().expect_task(task.id));
-                let why = "Fork task definition is not followed by a join task.  Check the \
-                           blueprint";
-                self.fail_execution(&task, why.to_owned())
-            }
+        if !self.is_joined(task) {
+            let task = Arc::clone(self.execution().expect_task(task.id));
+            let why = "Fork task definition is not followed by a join task.  Check the blueprint";
+            return self.fail_execution(&task, why.to_owned());
         }
+        // Usually the JOIN; where that was skipped nobody waits for the branches.
+        match self.next_after(task) {
+            Some(next) => self.schedule_once(next),
+            None => Ok(()),
+        }
+    }
+
+    fn is_joined(&self, fork: &Task) -> bool {
+        let home = self.execution().home(fork.fork);
+        let next = home.find(&fork.reference).and_then(|place| home.after(place));
+        next.is_some_and(|next| next.kind() == Kind::Join)
     }
 
     pub(crate) fn has_all_branches(&self, task: &Task) -> bool {
@@ -56,7 +63,7 @@ impl Turn<'_> {
     }
 
     /// Where each branch begins, from that one on; none where there is nothing to do.
-    fn heads(&self, task: &Task, from: usize) -> Vec<Option<Site>> {
+    pub(crate) fn heads(&self, task: &Task, from: usize) -> Vec<Option<Site>> {
         let execution = self.execution();
         if task.kind() == Kind::DynamicFork {
             let home = execution.home(Some(task.id));
@@ -78,8 +85,8 @@ impl Turn<'_> {
         branches.map(head).collect()
     }
 
-    /// A branch may begin with steps that somebody has skipped.
-    fn past_skipped(&self, head: Site) -> Site {
+    /// A branch or a turn may begin with steps that somebody has skipped.
+    pub(crate) fn past_skipped(&self, head: Site) -> Site {
         let found = self.execution().latest(&head.reference);
         match found.filter(|found| found.status == TaskStatus::Skipped) {
             Some(skipped) => self.next_after(&Arc::clone(skipped)).unwrap_or(head),

@@ -181,10 +181,9 @@ impl Bench {
     }
 
     pub(crate) fn claim_as(&mut self, reference: &str, worker: Option<&str>) -> Said {
-        let definition = Arc::clone(self.execution.definition());
-        let step = definition.step(reference);
         let row = self.rows.values_mut().find(|row| row.reference == reference);
         let row = row.expect("the step is offered");
+        let step = &self.execution.task(row.task).expect("a row has its task").step;
         assert!(!row.hand_out.leased && row.ready_at <= self.now, "{reference} can be taken");
         self.fence += 1;
         let claimed = Claimed {

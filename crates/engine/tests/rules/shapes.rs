@@ -98,3 +98,56 @@ impl Said {
         (Event::Reported(Report { task, fence, fingerprint, progress }), vec![output])
     }
 }
+
+/// A SIMPLE step that is tried once.
+pub(crate) fn once(reference: &str) -> Value {
+    step(reference, json!({"retryCount": 0}))
+}
+
+/// A step of a type the engine runs itself.
+pub(crate) fn system(reference: &str, kind: &str, fields: Value) -> Value {
+    with(json!({"name": reference, "taskReferenceName": reference, "type": kind}), fields)
+}
+
+pub(crate) fn noop(reference: &str) -> Value {
+    system(reference, "NOOP", json!({}))
+}
+
+pub(crate) fn terminate(reference: &str, status: &str) -> Value {
+    let input = json!({"terminationStatus": status, "workflowOutput": {"k": 1}});
+    system(reference, "TERMINATE", json!({"inputParameters": input}))
+}
+
+/// A FORK_JOIN of these branches.
+pub(crate) fn fork(reference: &str, branches: &[&[Value]]) -> Value {
+    system(reference, "FORK_JOIN", json!({"forkTasks": branches}))
+}
+
+pub(crate) fn join(reference: &str, on: &[&str]) -> Value {
+    system(reference, "JOIN", json!({"joinOn": on}))
+}
+
+/// A FORK_JOIN_DYNAMIC whose input is this.
+pub(crate) fn dynamic_fork(reference: &str, input: Value) -> Value {
+    system(reference, "FORK_JOIN_DYNAMIC", json!({"inputParameters": input}))
+}
+
+/// A SWITCH by the run's input `case`.
+pub(crate) fn switch(reference: &str, cases: Value, otherwise: &[Value]) -> Value {
+    let fields = json!({"evaluatorType": "value-param", "expression": "case",
+        "inputParameters": {"case": "${workflow.input.case}"},
+        "decisionCases": cases, "defaultCase": otherwise});
+    system(reference, "SWITCH", fields)
+}
+
+/// A DO_WHILE whose condition is answered by hand.
+pub(crate) fn repeat(reference: &str, body: &[Value]) -> Value {
+    let condition = format!("$.{reference}.iteration < 9");
+    system(reference, "DO_WHILE", json!({"loopCondition": condition, "loopOver": body}))
+}
+
+/// A DO_WHILE over the list `items` of the run's input.
+pub(crate) fn for_each(reference: &str, body: &[Value]) -> Value {
+    let fields = json!({"items": "${workflow.input.items}", "loopOver": body});
+    system(reference, "DO_WHILE", fields)
+}
