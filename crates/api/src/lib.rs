@@ -36,6 +36,7 @@ mod rehearsal;
 mod request;
 mod roles;
 mod routes;
+mod schemas;
 mod search;
 mod secrets;
 mod seen;

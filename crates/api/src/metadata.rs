@@ -204,7 +204,7 @@ async fn list(State(app): State<App>, params: Params) -> Answered {
 }
 
 /// By its name; else by its name with blanks, which one client writes as `+`.
-fn looked_up<T>(
+pub(crate) fn looked_up<T>(
     name: &str,
     look: impl Fn(&str) -> Result<Option<T>, Failure>,
 ) -> Result<Option<T>, Failure> {

@@ -38,6 +38,7 @@ mod revivals;
 mod round;
 mod runtime;
 mod sabotage;
+mod schemas;
 mod searching;
 mod secrets;
 mod starts;
@@ -69,6 +70,7 @@ pub use reading::Snapshot;
 pub use rehearsal::{Mock, Script};
 pub use runtime::{Runtime, Settings};
 pub use sabotage::Sabotage;
+pub use schemas::Schemas;
 pub use searching::Found;
 pub use secrets::{
     AboutSecret, Confided, KeyRing, Resealed, Secrets, SecretsKey, Unreadable, reseal, unopened,
