@@ -322,7 +322,10 @@ impl Subject {
             "outputParameters": {"out": "${only.output.n}"}, "restartable": true,
             "workflowStatusListenerEnabled": false, "timeoutPolicy": "TIME_OUT_WF",
             "timeoutSeconds": 3600, "variables": {"v": 1}, "inputTemplate": {"given": 0},
-            "enforceSchema": false, "metadata": {"m": 1}, "maskedFields": ["secret"],
+            "enforceSchema": true, "metadata": {"m": 1}, "maskedFields": ["secret"],
+            "inputSchema": {"name": "in", "version": 1, "type": "JSON",
+                "data": {"type": "object", "properties": {"given": {"title": "t"}}}},
+            "outputSchema": {"data": {"type": "object"}},
             "rateLimitConfig": {"rateLimitKey": "k", "concurrentExecLimit": 5},
             "cacheConfig": {"key": "k", "ttlInSecond": 5}, "tags": [{"key": "a", "value": "b"}],
             "tasks": [{"name": self.name, "taskReferenceName": "only", "type": "SIMPLE",
@@ -341,7 +344,8 @@ impl Subject {
             "rateLimitPerFrequency": 0, "rateLimitFrequencyInSeconds": 1,
             "isolationGroupId": "i", "executionNameSpace": "e", "backoffScaleFactor": 1,
             "maxRetryDelaySeconds": 0, "backoffJitterMs": 0, "totalTimeoutSeconds": 0,
-            "taskStatusListenerEnabled": true, "enforceSchema": false, "baseType": "b",
+            "taskStatusListenerEnabled": true, "enforceSchema": true, "baseType": "b",
+            "inputSchema": {"data": {"type": "object"}}, "outputSchema": {"data": {}},
             "tags": [], "strictFencing": false})
     }
 

@@ -4,8 +4,8 @@
 
 use serde_json::{Value, json};
 
-use crate::checklist::is_empty_200;
-use crate::house::house;
+use crate::checklist::{is_empty_200, is_id};
+use crate::house::{definition, house};
 use crate::raw::Request;
 
 fn schema(name: &str, data: Value) -> Value {
@@ -159,4 +159,125 @@ fn other_types_and_places_are_kept() {
         let name = one["name"].as_str().unwrap();
         assert_eq!(&said(house.send(&get(&format!("/{name}"))).json()), one);
     }
+}
+
+/// A definition with these fields.
+fn with(name: &str, fields: Value) -> Value {
+    let mut definition = definition(name);
+    definition.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    definition
+}
+
+fn numbered() -> Value {
+    json!({"data": {"type": "object", "required": ["n"], "properties": {"n": {"type": "number"}}}})
+}
+
+#[test]
+fn a_start_that_does_not_fit_is_told_place_by_place() {
+    let house = house();
+    let workflow = with("s_fussy", json!({"inputSchema": numbered()}));
+    is_empty_200(&house.send(&Request::post("/api/metadata/workflow", &workflow)));
+    let wrong = json!({"n": "a secret"});
+    let started = |input: &Value| {
+        let whole = json!({"name": "s_fussy", "input": input});
+        let inline = json!({"name": "s_fussy", "input": input, "workflowDef": workflow});
+        let executed = "/api/workflow/execute/s_fussy/1?requestId=r&waitForSeconds=0";
+        [
+            Request::post("/api/workflow", &whole),
+            Request::post("/api/workflow", &inline),
+            Request::post("/api/workflow/s_fussy", input),
+            Request::post("/api/workflow/start/s_fussy/1", input),
+            Request::post(executed, &whole),
+            Request::post("/api/workflow/execute/s_fussy", input),
+            Request::post("/api/workflow/test", &whole),
+        ]
+    };
+    for request in started(&wrong) {
+        let refused = house.refuses(&request);
+        assert_eq!(refused.status, 400, "{request:?}");
+        let body = refused.json();
+        assert_eq!(body["message"], "Validation failed, check below errors for detail.");
+        let message = "value is not of type \"number\"";
+        let wanted = json!([{"path": "input.n", "message": message}]);
+        assert_eq!(body["validationErrors"], wanted, "{request:?}");
+    }
+    for request in started(&json!({"n": 1})) {
+        assert_eq!(house.send(&request).status, 200, "{request:?}");
+    }
+    let id = is_id(&house.send(&Request::post("/api/workflow/s_fussy", &json!({"n": 2}))));
+    house.send(&Request::new("DELETE", format!("/api/workflow/{id}")));
+    let rerun = json!({"workflowInput": wrong});
+    let rerun = house.refuses(&Request::post(format!("/api/workflow/{id}/rerun"), &rerun));
+    assert_eq!(
+        (rerun.status, &rerun.json()["validationErrors"][0]["path"]),
+        (400, &json!("input.n"))
+    );
+}
+
+#[test]
+fn what_cannot_be_enforced_is_refused_where_it_is_registered() {
+    let house = house();
+    let avro = json!([{"name": "s_binary", "version": 1, "type": "AVRO", "data": {}}]);
+    is_empty_200(&house.send(&post("", &avro)));
+    let unusable = [
+        (json!({"data": {"properties": {"a": {"type": 5}}}}), "data.properties.a.type"),
+        (json!({"type": "AVRO", "data": {}}), "type"),
+        (json!({"name": "s_binary"}), "type"),
+        (json!({"name": "s_nobody", "version": 4}), "name"),
+        (json!({"name": "s_x", "externalRef": "https://example.com/s"}), "externalRef"),
+        (json!({}), "data"),
+    ];
+    for (schema, path) in unusable {
+        for field in ["inputSchema", "outputSchema"] {
+            let workflow = with("s_refused", json!({field: schema}));
+            let task = json!({"name": "s_refused", "enforceSchema": true, field: schema});
+            let inside = json!({"name": "t", "taskReferenceName": "r", "taskDefinition": task});
+            let inside = with("s_refused", json!({"tasks": [inside]}));
+            let start = json!({"name": "s_refused", "workflowDef": workflow});
+            let definitions = "/api/metadata/workflow";
+            for (request, before) in [
+                (Request::post(definitions, &workflow), ""),
+                (Request::post(definitions, &inside), "tasks[r].taskDefinition."),
+                (Request::post(format!("{definitions}/validate"), &workflow), ""),
+                (Request::new("PUT", definitions).json(&json!([workflow])), ""),
+                (Request::post("/api/metadata/taskdefs", &json!([{"name": "s_ok"}, task])), "[1]."),
+                (Request::new("PUT", "/api/metadata/taskdefs").json(&task), ""),
+                (Request::post("/api/workflow", &start), "workflowDef."),
+            ] {
+                let refused = house.refuses(&request);
+                let body = refused.json();
+                let wanted = format!("{before}{field}.{path}");
+                let found = (refused.status, &body["validationErrors"][0]["path"]);
+                assert_eq!(found, (400, &json!(wanted)), "{request:?} {body}");
+            }
+            let kept = with("s_kept", json!({field: schema, "enforceSchema": false}));
+            let kept =
+                house.send(&Request::new("PUT", "/api/metadata/workflow").json(&json!([kept])));
+            assert_eq!((kept.status, kept.header("x-semel-warning")), (200, None));
+            let kept = json!([{"name": "s_kept", field: schema}]);
+            is_empty_200(&house.send(&Request::post("/api/metadata/taskdefs", &kept)));
+        }
+    }
+    assert_eq!(house.refuses(&Request::get("/api/metadata/taskdefs/s_ok")).status, 404);
+}
+
+#[test]
+fn a_schema_that_is_gone_keeps_runs_from_starting() {
+    let house = house();
+    let mut named = schema("s_gone", json!({"type": "object", "required": ["n"]}));
+    named["version"] = json!(3);
+    is_empty_200(&house.send(&post("", &named)));
+    let latest = json!({"name": "s_gone", "version": 0});
+    let workflow = with("s_needy", json!({"inputSchema": latest}));
+    is_empty_200(&house.send(&Request::post("/api/metadata/workflow", &workflow)));
+    let start = |input: &Value| Request::post("/api/workflow/s_needy", input);
+    assert_eq!(house.refuses(&start(&json!({}))).status, 400);
+    let id = is_id(&house.send(&start(&json!({"n": 1}))));
+    let run = house.send(&Request::get(format!("/api/workflow/{id}"))).json();
+    let pinned = &run["workflowDefinition"]["inputSchema"];
+    assert_eq!((&pinned["version"], &pinned["data"]), (&json!(3), &named["data"]));
+    is_empty_200(&house.send(&delete("/s_gone")));
+    let refused = house.refuses(&start(&json!({"n": 1})));
+    let wanted = "inputSchema: No such schema found by name: s_gone, version: 0";
+    assert_eq!((refused.status, &refused.json()["message"]), (404, &json!(wanted)));
 }

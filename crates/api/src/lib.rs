@@ -15,6 +15,7 @@ mod confidential;
 mod definition_tags;
 mod docs;
 mod endpoint;
+mod enforceable;
 mod environment;
 mod error;
 mod events;

@@ -6,14 +6,16 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use semel_model::{
-    Digest, InlineDefinition, Payload, TaskDef, TaskTimeoutPolicy, WorkflowDef, WorkflowTask,
+    Digest, InlineDefinition, Payload, SchemaDef, TaskDef, TaskTimeoutPolicy, WorkflowDef,
+    WorkflowTask,
 };
 use serde_json::Value;
 
 use crate::kinds::Kind;
+use crate::schema::{Enforced, embed};
 
 /// What is registered at the moment of pinning.
 pub trait Registry {
@@ -21,9 +23,12 @@ pub trait Registry {
 
     /// The latest version of a workflow.
     fn latest(&mut self, workflow: &str) -> Option<i32>;
+
+    /// A schema by name and version; version 0 is the latest.
+    fn schema(&mut self, name: &str, version: i32) -> Option<SchemaDef>;
 }
 
-/// Embeds task definitions, fixes the versions of sub-workflows, and names the result by its
+/// Embeds task definitions and schemas, fixes the versions of sub-workflows, and names the result by its
 /// content. A sub-workflow that is not registered is an error: its name.
 pub fn pin(mut definition: WorkflowDef, registry: &mut impl Registry) -> Result<Pinned, String> {
     let mut missing = None;
@@ -41,6 +46,7 @@ pub fn pin(mut definition: WorkflowDef, registry: &mut impl Registry) -> Result<
             missing = missing.take().or(found.is_none().then_some(name));
         }
     });
+    embed(&mut definition, registry);
     missing.map_or_else(|| Ok(Pinned::new(definition)), Err)
 }
 
@@ -64,6 +70,8 @@ pub struct Pinned {
     definition: Arc<WorkflowDef>,
     steps: Vec<Step>,
     by_reference: BTreeMap<String, usize>,
+    enforced: Enforced,
+    lacking: OnceLock<Option<String>>,
 }
 
 impl Pinned {
@@ -77,12 +85,15 @@ impl Pinned {
     fn stored_as(text: Vec<u8>, definition: WorkflowDef) -> Self {
         let digest = Digest::of(&text);
         let step = |task: &WorkflowTask| {
-            Step(Arc::new(Placed { task: Arc::new(task.clone()), definition: digest }))
+            let (task, enforced) = (Arc::new(task.clone()), Enforced::default());
+            Step(Arc::new(Placed { task, definition: digest, enforced }))
         };
         let steps: Vec<Step> = definition.steps().iter().map(step).collect();
         let by_reference =
             steps.iter().enumerate().map(|(at, step)| (step.reference().to_owned(), at)).collect();
-        Self { digest, text, definition: Arc::new(definition), steps, by_reference }
+        let definition = Arc::new(definition);
+        let (enforced, lacking) = (Enforced::default(), OnceLock::new());
+        Self { digest, text, definition, steps, by_reference, enforced, lacking }
     }
 
     /// Reads back what [`Pinned::text`] wrote.
@@ -100,6 +111,15 @@ impl Pinned {
 
     pub fn definition(&self) -> &Arc<WorkflowDef> {
         &self.definition
+    }
+
+    pub(crate) fn enforced(&self) -> &Enforced {
+        &self.enforced
+    }
+
+    /// What keeps every run of it from starting: a schema that is not there.
+    pub(crate) fn lacking(&self) -> Option<&str> {
+        self.lacking.get_or_init(|| self.find_lacking()).as_deref()
     }
 
     /// The step of that name; whoever asks knows that there is one.
@@ -137,6 +157,7 @@ pub struct Step(Arc<Placed>);
 struct Placed {
     task: Arc<WorkflowTask>,
     definition: Digest,
+    enforced: Enforced,
 }
 
 impl PartialEq for Step {
@@ -168,6 +189,10 @@ impl Step {
     /// The queue workers poll: the name of a SIMPLE task, else the type itself.
     pub fn task_type(&self) -> &str {
         if self.task().kind == "SIMPLE" { &self.task().name } else { &self.task().kind }
+    }
+
+    pub(crate) fn enforced(&self) -> &Enforced {
+        &self.0.enforced
     }
 
     pub(crate) fn kind(&self) -> Kind {

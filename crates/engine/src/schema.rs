@@ -4,6 +4,7 @@
 //! `$ref` leads inside the schema or nowhere. Patterns run in linear time, so they have neither
 //! look-around nor back-references. What a check may cost is counted by the [`meter`].
 
+mod enforced;
 mod meter;
 mod prepared;
 
@@ -15,6 +16,7 @@ use jsonschema::{PatternOptions, ValidationError, Validator};
 use semel_model::{Payload, SchemaDef, SchemaType, Violation};
 use serde_json::{Map, Value};
 
+pub(crate) use enforced::{Enforced, embed};
 use meter::{Counted, Metered, within};
 use prepared::prepared;
 
@@ -124,13 +126,14 @@ fn shortened(text: String) -> String {
     }
 }
 
-/// One sentence of all that is wrong, for those who only have a reason.
-pub fn sentence(violations: &[Violation]) -> String {
+/// All that is wrong in one sentence, for those who only have a reason.
+pub(crate) fn sentence(begin: &str, violations: &[Violation]) -> String {
     let said = violations.iter().map(|found| match found.path.as_str() {
         "" => found.message.clone(),
         path => format!("{path}: {}", found.message),
     });
-    said.collect::<Vec<_>>().join("; ").chars().take(REASON_CHARS_MAX).collect()
+    let said = said.collect::<Vec<_>>().join("; ");
+    begin.chars().chain(said.chars()).take(REASON_CHARS_MAX).collect()
 }
 
 /// Why a schema that a definition wants enforced cannot be; the path is that of the field.

@@ -11,7 +11,7 @@ use semel_model::{Digest, ExecutionId, Payload, TaskId, TaskStatus, Timestamp, W
 
 use crate::apply::Page;
 use crate::change::{Change, HandOutFacts};
-use crate::decide::{Brought, Decision, Rows, Stop};
+use crate::decide::{Brought, Decision, Rejection, Rows, Stop};
 use crate::delivery::HandOut;
 use crate::event::Slot;
 use crate::execution::{Execution, Task};
@@ -129,6 +129,7 @@ impl<'a> Turn<'a> {
 
     /// Every end of a task takes this door: a child it waited for is let go.
     pub(crate) fn emit_closed(&mut self, task: TaskId, closing: Closing) {
+        let closing = self.fitting(task, closing);
         let Closing { status, output, reason, fingerprint, hand_out, farewell } = closing;
         let child = self.execution.task(task).and_then(|task| task.child);
         self.emit(Change::TaskClosed { task, status, output, reason, fingerprint, hand_out });
@@ -203,6 +204,25 @@ impl<'a> Turn<'a> {
         };
         self.used.definitions.entry(name.to_owned()).or_default().insert(version, *found);
         Ok(*found)
+    }
+
+    /// Why that run of a registered workflow may not begin with that input. What was said when this
+    /// was first decided still counts.
+    pub(crate) fn refusal(
+        &mut self,
+        run: ExecutionId,
+        of: Registered,
+        input: &Payload,
+    ) -> Option<String> {
+        let said = match self.facts.refusals.get(&run) {
+            Some(said) => said.clone(),
+            None => {
+                let refusal = self.facts.choosy.get(of.definition)?.refusal(input);
+                refusal.as_ref().map(Rejection::to_string)
+            }
+        };
+        self.used.refusals.insert(run, said.clone());
+        said
     }
 
     /// Who has that start key.

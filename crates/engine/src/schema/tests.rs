@@ -178,9 +178,9 @@ fn ten_mebibytes_of_ordinary_data_are_checked() {
 #[test]
 fn sentences_name_the_places_and_are_cut() {
     let found = [Violation::new("input.a", "is wrong"), Violation::new("", "is bad")];
-    assert_eq!(sentence(&found), "input.a: is wrong; is bad");
+    assert_eq!(sentence("wrong: ", &found), "wrong: input.a: is wrong; is bad");
     let long = [Violation::new("input", "x".repeat(2000))];
-    assert_eq!(sentence(&long).chars().count(), REASON_CHARS_MAX);
+    assert_eq!(sentence("", &long).chars().count(), REASON_CHARS_MAX);
 }
 
 #[test]

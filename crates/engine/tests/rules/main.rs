@@ -32,6 +32,7 @@ mod rerun;
 mod restart;
 mod retries;
 mod retry_by_hand;
+mod schemas;
 mod sequence;
 mod shapes;
 mod shelf;
