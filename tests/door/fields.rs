@@ -137,6 +137,7 @@ fn survives(shape: Shape) {
                 | Shape::Upgrade
                 | Shape::Ids
                 | Shape::Application
+                | Shape::Schemas
                 | Shape::Nothing => None,
             };
             if let Some(id) = started {
@@ -197,6 +198,11 @@ fn every_field_of_an_event_handler_may_be_anything() {
 fn every_field_of_a_tag_may_be_anything() {
     survives(Shape::Tags);
     survives(Shape::Tag);
+}
+
+#[test]
+fn every_field_of_a_schema_may_be_anything() {
+    survives(Shape::Schemas);
 }
 
 #[test]

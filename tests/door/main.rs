@@ -31,6 +31,7 @@ mod raw;
 mod rehearsals;
 mod retention;
 mod routes;
+mod schemas;
 mod search;
 mod secrets;
 mod tasks;

@@ -37,6 +37,7 @@ pub(crate) enum Shape {
     /// Ids of executions.
     Ids,
     Application,
+    Schemas,
 }
 
 pub(crate) struct Route {
@@ -77,6 +78,14 @@ pub(crate) const ROUTES: &[Route] = &[
     route("POST", "/api/metadata/task/{name}/tags", Shape::Tag),
     route("PUT", "/api/metadata/task/{name}/tags", Shape::Tags),
     route("DELETE", "/api/metadata/task/{name}/tags", Shape::Tag),
+    route("GET", "/api/schema", Shape::Nothing),
+    route("POST", "/api/schema", Shape::Schemas),
+    route("GET", "/api/schema/{name}", Shape::Nothing),
+    route("DELETE", "/api/schema/{name}", Shape::Nothing),
+    route("GET", "/api/schema/{name}/{version}", Shape::Nothing),
+    route("DELETE", "/api/schema/{name}/{version}", Shape::Nothing),
+    route("POST", "/api/global_schema", Shape::Schemas),
+    route("GET", "/api/global_schema/{name}", Shape::Nothing),
     route("GET", "/api/tasks/queue/sizes", Shape::Nothing),
     route("GET", "/api/tasks/queue/size", Shape::Nothing),
     route("GET", "/api/tasks/queue/all", Shape::Nothing),
@@ -201,7 +210,7 @@ pub(crate) const ROUTES: &[Route] = &[
 ];
 
 /// Something to talk about: a definition, a running execution, a task held by worker `w`, a secret,
-/// an environment value, an event handler and an application with a key.
+/// an environment value, a schema, an event handler and an application with a key.
 pub(crate) struct Subject {
     name: String,
     workflow: String,
@@ -227,6 +236,8 @@ impl Subject {
         let subject = Self { name: name.to_owned(), workflow, task, application, access_key };
         let handler = Request::post("/api/event", &subject.handler());
         assert_eq!(house.send(&handler).status, 200);
+        let schemas = Request::post("/api/schema", &subject.schemas());
+        assert_eq!(house.send(&schemas).status, 200);
         subject
     }
 
@@ -284,6 +295,7 @@ impl Subject {
             Shape::Names => json!(["c"]),
             Shape::Batch => json!({"correlationIds": ["c"], "workflowNames": [self.name]}),
             Shape::Application => json!({"name": self.name}),
+            Shape::Schemas => self.schemas(),
             Shape::Tags => json!([{"key": "team", "type": "METADATA", "value": "a"}]),
         }
     }
@@ -310,7 +322,10 @@ impl Subject {
             "outputParameters": {"out": "${only.output.n}"}, "restartable": true,
             "workflowStatusListenerEnabled": false, "timeoutPolicy": "TIME_OUT_WF",
             "timeoutSeconds": 3600, "variables": {"v": 1}, "inputTemplate": {"given": 0},
-            "enforceSchema": false, "metadata": {"m": 1}, "maskedFields": ["secret"],
+            "enforceSchema": true, "metadata": {"m": 1}, "maskedFields": ["secret"],
+            "inputSchema": {"name": "in", "version": 1, "type": "JSON",
+                "data": {"type": "object", "properties": {"given": {"title": "t"}}}},
+            "outputSchema": {"data": {"type": "object"}},
             "rateLimitConfig": {"rateLimitKey": "k", "concurrentExecLimit": 5},
             "cacheConfig": {"key": "k", "ttlInSecond": 5}, "tags": [{"key": "a", "value": "b"}],
             "tasks": [{"name": self.name, "taskReferenceName": "only", "type": "SIMPLE",
@@ -329,8 +344,21 @@ impl Subject {
             "rateLimitPerFrequency": 0, "rateLimitFrequencyInSeconds": 1,
             "isolationGroupId": "i", "executionNameSpace": "e", "backoffScaleFactor": 1,
             "maxRetryDelaySeconds": 0, "backoffJitterMs": 0, "totalTimeoutSeconds": 0,
-            "taskStatusListenerEnabled": true, "enforceSchema": false, "baseType": "b",
+            "taskStatusListenerEnabled": true, "enforceSchema": true, "baseType": "b",
+            "inputSchema": {"data": {"type": "object"}}, "outputSchema": {"data": {}},
             "tags": [], "strictFencing": false})
+    }
+
+    fn schemas(&self) -> Value {
+        let data = json!({"$schema": "http://json-schema.org/draft-07/schema#", "type": "object",
+            "properties": {"a": {"type": ["number", "null"], "minimum": 0, "enum": [1, null]},
+                "b": {"items": {"$ref": "#/definitions/b"}, "minItems": 1}},
+            "patternProperties": {"^x": {"pattern": "a+", "format": "date"}},
+            "required": ["a"], "additionalProperties": true,
+            "definitions": {"b": {"anyOf": [{"const": {"c": 1}}, {"not": {}}]}}});
+        json!([{"name": self.name, "version": 1, "type": "JSON", "data": data, "ownerApp": "o",
+            "externalRef": "e", "createTime": 1, "updateTime": 2, "createdBy": "me",
+            "updatedBy": "me"}])
     }
 
     fn handler(&self) -> Value {

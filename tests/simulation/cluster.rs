@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use semel_engine::Registry;
-use semel_model::{ExecutionId, TaskDef, Timestamp};
+use semel_model::{ExecutionId, SchemaDef, TaskDef, Timestamp};
 use semel_runtime::{Failure, Inbox, Item, Lane, Prepared, Sabotage, World};
 use semel_store::{Clock, MemoryStore, Store};
 use semel_tests::scripts::AtOnce;
@@ -122,6 +122,10 @@ impl Registry for Nothing {
     }
 
     fn latest(&mut self, _: &str) -> Option<i32> {
+        None
+    }
+
+    fn schema(&mut self, _: &str, _: i32) -> Option<SchemaDef> {
         None
     }
 }

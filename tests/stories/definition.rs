@@ -4,7 +4,7 @@
 //! after its task; `?` makes a step optional, `!` permissive. `(parcel)` is a step that runs the
 //! workflow `parcel`, `(parcel.2)` its version 2. The options are the policy of all its tasks, those
 //! that begin with `workflow-` are its own. What this cannot say, `define-json` and `task-json` can;
-//! `undefine` takes a definition away.
+//! `undefine` takes a definition away. `schema-json` and `unschema` do the same for schemas.
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value, json};
@@ -17,6 +17,8 @@ pub(crate) fn messages(line: &Line) -> Result<Vec<Message>> {
     let raw = || line.json.clone().context("JSON is missing");
     match line.verb.as_str() {
         "task-json" => Ok(vec![Message::post("/api/metadata/taskdefs", format!("[{}]", raw()?))]),
+        "schema-json" => Ok(vec![Message::post("/api/schema", raw()?)]),
+        "unschema" => Ok(vec![Message::delete(format!("/api/schema/{}", line.word(0, "NAME")?))]),
         "undefine" => {
             let (name, version) = (line.word(0, "NAME")?, line.option("version").unwrap_or("1"));
             Ok(vec![Message::delete(format!("/api/metadata/workflow/{name}/{version}"))])

@@ -66,6 +66,7 @@ stories! {
         a_child_that_fails_fails_its_step
         a_child_that_is_terminated_terminates_its_parent
         a_child_that_takes_too_long_times_its_step_out
+        a_child_that_would_not_take_its_input_fails_its_step
         a_child_whose_key_is_taken_fails_its_step
         a_child_whose_step_is_answered_by_hand_ends
         a_child_with_a_key_is_started_once
@@ -131,6 +132,7 @@ stories! {
         a_run_is_run_again_from_a_step
         a_run_jumps_back
         a_run_jumps_forward
+        a_run_keeps_the_schema_it_began_with
         a_run_of_system_tasks_is_over_at_once
         a_run_that_is_over_at_once_does_not_come_back_either
         a_run_that_must_not_be_restarted_is_not
@@ -139,11 +141,13 @@ stories! {
         a_run_that_took_too_long_is_retried
         a_run_waits_for_a_person
         a_run_waits_for_a_while
+        a_run_whose_output_does_not_fit_fails_at_its_end
         a_running_run_can_be_removed
         a_skip_that_comes_too_late_is_refused
         a_stale_report_brings_nothing
         a_start_that_cannot_be_fails_its_step
         a_start_that_cannot_be_is_refused
+        a_start_that_does_not_fit_its_schema_is_refused
         a_started_run_goes_its_own_way
         a_started_run_is_started_once
         a_started_run_with_a_key_obeys_it
@@ -155,6 +159,8 @@ stories! {
         a_strategy_without_a_key_means_nothing
         a_switch_takes_the_case_of_its_value
         a_task_inside_a_child_is_run_again
+        a_task_whose_input_does_not_fit_fails_for_good
+        a_task_whose_output_does_not_fit_fails_for_good
         a_terminal_error_is_not_tried_again
         a_terminate_task_ends_the_run
         a_terminate_task_in_a_branch_ends_the_run

@@ -32,7 +32,7 @@ impl Teller {
     /// Tells one line.
     pub(crate) fn tell(&mut self, line: &Line) -> Result<()> {
         match line.verb.as_str() {
-            "define" | "define-json" | "task-json" | "undefine" => {
+            "define" | "define-json" | "task-json" | "undefine" | "schema-json" | "unschema" => {
                 self.define(line, definition::messages(line)?)
             }
             "listen" | "relisten" | "unlisten" => {

@@ -38,7 +38,10 @@ pub(crate) enum ApiError {
 
 impl From<Failure> for ApiError {
     fn from(failure: Failure) -> Self {
-        Self::Failed(failure)
+        match failure {
+            Failure::Rejected(Rejection::Unfit(violations)) => Self::Invalid(violations),
+            other => Self::Failed(other),
+        }
     }
 }
 
@@ -126,7 +129,9 @@ fn status_of(failure: &Failure) -> (StatusCode, bool) {
         | Failure::Rejected(
             Rejection::UnknownTask(_) | Rejection::NothingPending | Rejection::NotFound(_),
         ) => (StatusCode::NOT_FOUND, false),
-        Failure::Rejected(Rejection::Invalid(_)) => (StatusCode::BAD_REQUEST, false),
+        Failure::Rejected(Rejection::Invalid(_) | Rejection::Unfit(_)) => {
+            (StatusCode::BAD_REQUEST, false)
+        }
         Failure::Rejected(Rejection::WrongState(_) | Rejection::Stale(_))
         | Failure::Conflict { .. }
         | Failure::Exists(_)

@@ -11,6 +11,7 @@ use crate::app::App;
 use crate::caller::Caller;
 use crate::endpoint::Value::{Count, Flag, Text};
 use crate::endpoint::{Endpoint, delete, get, post, put};
+use crate::enforceable;
 use crate::error::ApiError;
 use crate::params::{Params, Path};
 use crate::request::Body;
@@ -65,7 +66,8 @@ fn check(app: &App, definition: &WorkflowDef) -> Result<(), ApiError> {
     if !violations.is_empty() {
         return Err(ApiError::Invalid(violations));
     }
-    refuse_unsupported(definition, "")
+    refuse_unsupported(definition, "")?;
+    enforceable::check_workflow(&app.runtime.world().schemas, definition, "")
 }
 
 /// Better refused at the door than wrong at run time.
@@ -149,8 +151,6 @@ fn idle_settings(definition: &WorkflowDef) -> Vec<String> {
     };
     note(definition.rate_limit_config.is_some(), "rateLimitConfig".to_owned());
     note(definition.cache_config.is_some(), "cacheConfig".to_owned());
-    note(definition.input_schema.is_some(), "inputSchema".to_owned());
-    note(definition.output_schema.is_some(), "outputSchema".to_owned());
     let masks = definition.masked_fields.as_ref().is_some_and(|fields| !fields.is_empty());
     note(masks, "maskedFields".to_owned());
     let listens = definition.workflow_status_listener_enabled;
@@ -204,7 +204,7 @@ async fn list(State(app): State<App>, params: Params) -> Answered {
 }
 
 /// By its name; else by its name with blanks, which one client writes as `+`.
-fn looked_up<T>(
+pub(crate) fn looked_up<T>(
     name: &str,
     look: impl Fn(&str) -> Result<Option<T>, Failure>,
 ) -> Result<Option<T>, Failure> {
@@ -265,16 +265,21 @@ fn task_write(
     Ok(DocumentWrite { key, body: body_of(&task)?, rule })
 }
 
+fn check_tasks(app: &App, tasks: &[TaskDef]) -> Result<(), ApiError> {
+    let violations: Vec<_> = tasks.iter().flat_map(TaskDef::violations).collect();
+    if !violations.is_empty() {
+        return Err(ApiError::Invalid(violations));
+    }
+    enforceable::check_tasks(&app.runtime.world().schemas, tasks)
+}
+
 /// `POST /api/metadata/taskdefs`: a list, each written over what is there; all or none.
 async fn register_tasks(State(app): State<App>, caller: Caller, body: Body) -> Answered {
     let tasks: Vec<TaskDef> = body.list()?;
     if tasks.is_empty() {
         return Err(ApiError::Malformed("the list of task definitions is empty".to_owned()));
     }
-    let violations: Vec<_> = tasks.iter().flat_map(TaskDef::violations).collect();
-    if !violations.is_empty() {
-        return Err(ApiError::Invalid(violations));
-    }
+    check_tasks(&app, &tasks)?;
     let writes: Result<Vec<_>, _> =
         tasks.into_iter().map(|task| task_write(&app, &caller, task, DocumentRule::Any)).collect();
     write(&app, writes?).await?;
@@ -288,10 +293,7 @@ fn no_task(name: &str) -> ApiError {
 /// `PUT /api/metadata/taskdefs`: one that exists.
 async fn update_task(State(app): State<App>, caller: Caller, body: Body) -> Answered {
     let task: TaskDef = body.object()?;
-    let violations = task.violations();
-    if !violations.is_empty() {
-        return Err(ApiError::Invalid(violations));
-    }
+    check_tasks(&app, std::slice::from_ref(&task))?;
     let name = task.name.clone();
     match write(&app, vec![task_write(&app, &caller, task, DocumentRule::MustExist)?]).await {
         Err(Failure::Missing(_)) => Err(no_task(&name)),

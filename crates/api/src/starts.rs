@@ -166,6 +166,8 @@ pub(crate) fn start_work(
     let definition = match request.workflow_def {
         Some(definition) => {
             crate::metadata::refuse_unsupported(&definition, "workflowDef.")?;
+            let schemas = &app.runtime.world().schemas;
+            crate::enforceable::check_workflow(schemas, &definition, "workflowDef.")?;
             definitions.pin(definition)?
         }
         None => {

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use semel_model::{Payload, TaskId, Timestamp, WorkflowStatus};
+use semel_model::{Payload, TaskId, Timestamp, Violation, WorkflowStatus};
 
 use crate::change::{Change, Timeout};
 use crate::ending::Ending;
@@ -15,6 +15,7 @@ use crate::facts::Facts;
 use crate::pin::Pinned;
 use crate::record::RecordKey;
 use crate::schedule::Site;
+use crate::schema::sentence;
 use crate::turn::Turn;
 
 /// What is now so, and what it was decided on.
@@ -70,6 +71,9 @@ pub enum Rejection {
     NotFound(String),
     #[error("{0}")]
     Invalid(String),
+    /// What was given, place by place.
+    #[error("{}", sentence("the input does not fit its schema: ", .0))]
+    Unfit(Vec<Violation>),
 }
 
 /// Decides one event.
@@ -119,6 +123,9 @@ impl Turn<'_> {
         }
         self.newborn = start.born;
         let input = self.with_defaults(start.input)?;
+        if !start.born {
+            self.expect_fitting(self.payload(input))?; // Whoever gave birth has looked already.
+        }
         self.emit(Change::Started {
             input,
             correlation_id: start.correlation_id.clone(),

@@ -94,6 +94,7 @@ impl Turn<'_> {
         self.ending = Some(ending.status);
         let output = self.execution_output();
         let (ending, output) = ending.bounded(output);
+        let ending = self.fitting_end(ending, &output);
         let Ending { status, reason, failed, compensate, removed } = ending;
         let compensate = compensate && !status.is_successful();
         let failure = if compensate { self.failure_run()? } else { None };

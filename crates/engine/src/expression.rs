@@ -15,7 +15,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use semel_model::{Payload, TaskId};
+use semel_model::{Payload, TaskId, WorkflowDef};
 use serde_json::{Map, Value};
 
 use crate::decide::{Rejection, Stop};
@@ -71,6 +71,21 @@ const UNTEMPLATED: [&str; 12] = [
     "TERMINATE",
 ];
 
+/// The start input with the definition's `inputTemplate` under it; none: nothing of it is missing.
+pub(crate) fn with_defaults(definition: &WorkflowDef, input: &Payload) -> Option<Payload> {
+    let template = definition.input_template.as_ref().filter(|map| !map.is_empty())?;
+    let input = object(input);
+    let is_missing = |key: &str| input.get(key).is_none_or(Json::is_null);
+    let missing = template.iter().filter(|(key, _)| is_missing(key));
+    let missing: Vec<(String, Json)> =
+        missing.map(|(key, value)| (key.clone(), value.into())).collect();
+    if missing.is_empty() {
+        return None;
+    }
+    let filled: Object = input.into_entries().into_iter().chain(missing).collect();
+    Some(Json::Object(filled).to_payload())
+}
+
 impl Turn<'_> {
     /// The start input with the definition's `inputTemplate` under it.
     pub(crate) fn with_defaults(&mut self, slot: Slot) -> Result<Slot, Stop> {
@@ -79,20 +94,8 @@ impl Turn<'_> {
             let message = "input must be a JSON object".to_owned();
             return Err(Rejection::Invalid(message).into());
         }
-        let Some(template) = definition.input_template.as_ref().filter(|map| !map.is_empty())
-        else {
-            return Ok(slot);
-        };
-        let input = object(self.payload(slot));
-        let is_missing = |key: &str| input.get(key).is_none_or(Json::is_null);
-        let missing = template.iter().filter(|(key, _)| is_missing(key));
-        let missing: Vec<(String, Json)> =
-            missing.map(|(key, value)| (key.clone(), value.into())).collect();
-        if missing.is_empty() {
-            return Ok(slot);
-        }
-        let filled: Object = input.into_entries().into_iter().chain(missing).collect();
-        Ok(self.store(Json::Object(filled).to_payload()))
+        let filled = with_defaults(&definition, self.payload(slot));
+        Ok(filled.map_or(slot, |filled| self.store(filled)))
     }
 
     /// A task's input: the step's parameters resolved, over `before` when this is a retry.

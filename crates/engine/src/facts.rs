@@ -10,6 +10,7 @@ use semel_model::{Digest, ExecutionId, TaskDef, TaskId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::delivery::HandOut;
+use crate::pin::Pinned;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
@@ -32,6 +33,41 @@ pub struct Facts {
     pub epoch: Option<u32>,
     #[serde(default, skip_serializing_if = "Environment::is_empty")]
     pub environment: Environment,
+    /// Why runs may not begin with their input; of those that were asked about.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub refusals: BTreeMap<ExecutionId, Option<String>>,
+    #[serde(skip)]
+    pub choosy: Choosy,
+}
+
+impl Facts {
+    /// What is registered by that name and version; version 0 is the latest.
+    pub fn know(&mut self, name: String, version: i32, found: Option<&Arc<Pinned>>) {
+        if let Some(pinned) = found.filter(|pinned| pinned.is_choosy()) {
+            self.choosy.0.insert(pinned.digest(), Arc::clone(pinned));
+        }
+        let found = found.map(|pinned| Registered {
+            definition: pinned.digest(),
+            version: pinned.definition().version,
+        });
+        self.definitions.entry(name).or_default().insert(version, found);
+    }
+}
+
+/// Registered workflows that may refuse an input. At hand while deciding; what they said is a fact.
+#[derive(Clone, Debug, Default)]
+pub struct Choosy(BTreeMap<Digest, Arc<Pinned>>);
+
+impl Choosy {
+    pub(crate) fn get(&self, definition: Digest) -> Option<&Arc<Pinned>> {
+        self.0.get(&definition)
+    }
+}
+
+impl PartialEq for Choosy {
+    fn eq(&self, _: &Self) -> bool {
+        true // Snapshots that say the same are the same.
+    }
 }
 
 /// A registered workflow, pinned.

@@ -6,16 +6,18 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use semel_model::{
-    Digest, InlineDefinition, Payload, TaskDef, TaskTimeoutPolicy, WorkflowDef, WorkflowTask,
+    Digest, InlineDefinition, Payload, SchemaDef, TaskDef, TaskTimeoutPolicy, WorkflowDef,
+    WorkflowTask,
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use crate::kinds::{self, Kind};
 use crate::loose;
+use crate::schema::{Enforced, embed};
 
 /// What is registered at the moment of pinning.
 pub trait Registry {
@@ -23,9 +25,12 @@ pub trait Registry {
 
     /// The latest version of a workflow.
     fn latest(&mut self, workflow: &str) -> Option<i32>;
+
+    /// A schema by name and version; version 0 is the latest.
+    fn schema(&mut self, name: &str, version: i32) -> Option<SchemaDef>;
 }
 
-/// Embeds task definitions, fixes the versions of sub-workflows, and names the result by its
+/// Embeds task definitions and schemas, fixes the versions of sub-workflows, and names the result by its
 /// content. A sub-workflow that is not registered is an error: its name.
 pub fn pin(mut definition: WorkflowDef, registry: &mut impl Registry) -> Result<Pinned, String> {
     let mut missing = None;
@@ -43,6 +48,7 @@ pub fn pin(mut definition: WorkflowDef, registry: &mut impl Registry) -> Result<
             missing = missing.take().or(found.is_none().then_some(name));
         }
     });
+    embed(&mut definition, registry);
     missing.map_or_else(|| Ok(Pinned::new(definition)), Err)
 }
 
@@ -67,6 +73,8 @@ pub struct Pinned {
     /// The whole tree, in the order of the text.
     steps: Vec<Step>,
     by_reference: BTreeMap<String, usize>,
+    enforced: Enforced,
+    lacking: OnceLock<Option<String>>,
 }
 
 impl Pinned {
@@ -88,7 +96,9 @@ impl Pinned {
         let Tree { definition: digest, steps } = tree;
         let by_reference =
             steps.iter().enumerate().map(|(at, step)| (step.reference().to_owned(), at)).collect();
-        Self { digest, text, definition: Arc::new(definition), steps, by_reference }
+        let definition = Arc::new(definition);
+        let (enforced, lacking) = (Enforced::default(), OnceLock::new());
+        Self { digest, text, definition, steps, by_reference, enforced, lacking }
     }
 
     /// Reads back what [`Pinned::text`] wrote.
@@ -110,6 +120,15 @@ impl Pinned {
 
     pub fn definition(&self) -> &Arc<WorkflowDef> {
         &self.definition
+    }
+
+    pub(crate) fn enforced(&self) -> &Enforced {
+        &self.enforced
+    }
+
+    /// What keeps every run of it from starting: a schema that is not there.
+    pub(crate) fn lacking(&self) -> Option<&str> {
+        self.lacking.get_or_init(|| self.find_lacking()).as_deref()
     }
 
     /// The step a task of that name stands at; whoever asks knows that there is one.
@@ -202,6 +221,7 @@ impl Tree {
                 definition: self.definition,
                 next: None,
                 around,
+                enforced: Enforced::default(),
             };
             self.steps.push(Step(Arc::new(placed)));
             if let Some(before) = before.replace(at) {
@@ -223,6 +243,7 @@ struct Placed {
     /// The next one of its list, and the one it is inside of, among the steps of its definition.
     next: Option<usize>,
     around: Option<usize>,
+    enforced: Enforced,
 }
 
 impl PartialEq for Step {
@@ -256,7 +277,13 @@ impl<'de> Deserialize<'de> for Step {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Called { reference, definition } = Called::deserialize(deserializer)?;
         let task = WorkflowTask { task_reference_name: reference, ..WorkflowTask::default() };
-        let placed = Placed { task: Arc::new(task), definition, next: None, around: None };
+        let placed = Placed {
+            task: Arc::new(task),
+            definition,
+            next: None,
+            around: None,
+            enforced: Enforced::default(),
+        };
         Ok(Self(Arc::new(placed)))
     }
 }
@@ -289,6 +316,10 @@ impl Step {
             true => self.task_type(),
             false => &self.task().name,
         }
+    }
+
+    pub(crate) fn enforced(&self) -> &Enforced {
+        &self.0.enforced
     }
 
     pub(crate) fn kind(&self) -> Kind {

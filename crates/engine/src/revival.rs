@@ -142,6 +142,9 @@ impl Turn<'_> {
             let message = format!("workflow {id} is COMPLETED and its definition not restartable");
             return Err(Rejection::NotFound(message).into());
         }
+        if definition.is_some() {
+            self.expect_fitting(self.execution().input())?;
+        }
         let current = self.execution().definition().digest();
         if let Some(definition) = definition.filter(|digest| *digest != current) {
             self.emit(Change::DefinitionChanged { definition });
@@ -182,6 +185,7 @@ impl Turn<'_> {
         }
         if let Some(input) = rerun.input {
             let input = self.with_defaults(input)?;
+            self.expect_fitting(self.payload(input))?;
             self.emit(Change::InputSet { input });
         }
         if let Some(correlation_id) = rerun.correlation_id.clone() {
@@ -285,6 +289,10 @@ impl Turn<'_> {
             return Ok(());
         }
         self.emit(Change::TaskReset { task: task.id, attempt, input });
+        if let Some(why) = self.unfit_input(&task.step, input) {
+            self.fail_at_once(task.id, why);
+            return Ok(());
+        }
         self.begin_system(task.kind(), task.id)
     }
 

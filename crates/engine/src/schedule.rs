@@ -137,6 +137,10 @@ impl Turn<'_> {
             self.fail_at_once(task, why);
             return Ok(());
         }
+        if let Some(why) = self.unfit_input(step, input) {
+            self.fail_at_once(task, why);
+            return Ok(());
+        }
         if let Choice::Ask(domains) = choice {
             let task_type = step.task_type().to_owned();
             self.ask(task, Question::ActiveDomains { task_type, domains }, None);
@@ -158,7 +162,7 @@ impl Turn<'_> {
         begins_runs && (self.newborn || begun)
     }
 
-    fn fail_at_once(&mut self, task: TaskId, reason: String) {
+    pub(crate) fn fail_at_once(&mut self, task: TaskId, reason: String) {
         let status = TaskStatus::FailedWithTerminalError;
         let closing = Closing::new(status, Some(reason), HandOutFacts::default());
         self.emit_closed(task, closing);

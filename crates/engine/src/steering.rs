@@ -148,6 +148,7 @@ impl Turn<'_> {
         }
         if let Some(input) = input {
             self.expect_object("workflowInput", input)?;
+            self.expect_fitting(&merged(self.execution().input(), self.payload(input)))?;
         }
         if definition != self.execution().definition().digest() {
             self.emit(Change::DefinitionChanged { definition });

@@ -13,7 +13,7 @@ use semel_model::{
 
 use crate::apply::Page;
 use crate::change::{Change, HandOutFacts};
-use crate::decide::{Brought, Decision, Rows, Stop};
+use crate::decide::{Brought, Decision, Rejection, Rows, Stop};
 use crate::delivery::HandOut;
 use crate::event::Slot;
 use crate::execution::Execution;
@@ -147,6 +147,7 @@ impl<'a> Turn<'a> {
 
     /// Every end of a task takes this door: a child it waited for is let go.
     pub(crate) fn emit_closed(&mut self, task: TaskId, closing: Closing) {
+        let closing = self.fitting(task, closing);
         let Closing { status, output, reason, fingerprint, hand_out, farewell } = closing;
         let child = self.execution.task(task).and_then(|task| task.child);
         self.emit(Change::TaskClosed { task, status, output, reason, fingerprint, hand_out });
@@ -235,6 +236,25 @@ impl<'a> Turn<'a> {
         let found: BTreeMap<_, _> = found.collect();
         self.used.tasks.extend(found.clone());
         Ok(found.into_iter().filter_map(|(name, found)| Some((name, found?))).collect())
+    }
+
+    /// Why that run of a registered workflow may not begin with that input. What was said when this
+    /// was first decided still counts.
+    pub(crate) fn refusal(
+        &mut self,
+        run: ExecutionId,
+        of: Registered,
+        input: &Payload,
+    ) -> Option<String> {
+        let said = match self.facts.refusals.get(&run) {
+            Some(said) => said.clone(),
+            None => {
+                let refusal = self.facts.choosy.get(of.definition)?.refusal(input);
+                refusal.as_ref().map(Rejection::to_string)
+            }
+        };
+        self.used.refusals.insert(run, said.clone());
+        said
     }
 
     /// Who has that start key.

@@ -3,6 +3,7 @@
 //! Definitions, executions, tasks, results and requests as Conductor's clients spell them, plus the
 //! ids, times and payloads everybody shares. **May use:** serde. **May not:** decide anything.
 
+mod enforced;
 mod event_handler;
 mod ids;
 pub mod lenient;

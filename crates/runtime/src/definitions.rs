@@ -7,10 +7,11 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use quick_cache::sync::Cache;
 use semel_engine::{Limits, Pinned, Registry, pin};
-use semel_model::{Digest, TaskDef, WorkflowDef};
+use semel_model::{Digest, SchemaDef, TaskDef, WorkflowDef};
 use semel_store::{DocumentKey, Kind, Store, StoreError};
 
 use crate::failure::Failure;
+use crate::schemas::Schemas;
 
 /// Pinned definitions kept in memory.
 const PINNED_MAX: usize = 10_000;
@@ -51,7 +52,11 @@ impl Definitions {
         Ok(self.remember(parsed))
     }
 
+    /// One that is known already has its schemas compiled.
     fn remember(&self, pinned: Pinned) -> Arc<Pinned> {
+        if let Some(known) = self.pinned.get(&pinned.digest()) {
+            return known;
+        }
         let pinned = Arc::new(pinned);
         self.know(&pinned);
         pinned
@@ -177,6 +182,12 @@ impl Registry for Looking<'_> {
     fn latest(&mut self, workflow: &str) -> Option<i32> {
         let found = self.definitions.workflow(workflow, None);
         self.note(found).map(|definition| definition.version)
+    }
+
+    fn schema(&mut self, name: &str, version: i32) -> Option<SchemaDef> {
+        let schemas = Schemas::new(Arc::clone(&self.definitions.store));
+        let found = schemas.get(name, Some(version).filter(|version| *version != 0));
+        self.note(found)
     }
 }
 

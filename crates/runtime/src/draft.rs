@@ -9,8 +9,7 @@ use std::sync::Arc;
 
 use semel_engine::{
     Address, Brought, Change, Claim, Decision, Delivery, Event, Execution, Facts, Letter,
-    MessageKey, MessageRow, Pinned, Publication, Record, RecordKey, Registered, Rows, Start, Stop,
-    decide,
+    MessageKey, MessageRow, Pinned, Publication, Record, RecordKey, Rows, Start, Stop, decide,
 };
 use semel_model::{Digest, ExecutionId, Payload, TaskId};
 use semel_store::{Place, Row};
@@ -180,11 +179,7 @@ impl Round {
                     Err(Failure::NoDefinition(_)) => None,
                     Err(failure) => return Err(Outcome::Answer(Err(failure))),
                 };
-                let found = found.map(|pinned| Registered {
-                    definition: pinned.digest(),
-                    version: pinned.definition().version,
-                });
-                facts.definitions.entry(name).or_default().insert(version, found);
+                facts.know(name, version, found.as_ref());
                 Ok(())
             }
             Rows::Record(key) => {

@@ -22,7 +22,7 @@ use crate::work::{DocumentRule, DocumentWrite, Work};
 use crate::world::World;
 
 /// How often an edit begins again before its caller is told to.
-const EDITS_MAX: usize = 16;
+pub(crate) const EDITS_MAX: usize = 16;
 
 /// A document, before and after; none: there is no such document.
 pub(crate) struct Edited {

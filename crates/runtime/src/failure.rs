@@ -50,6 +50,7 @@ impl From<EntryError> for Failure {
 fn replacing(key: &DocumentKey) -> &'static str {
     match key.kind {
         Kind::EventHandler | Kind::Application | Kind::WorkflowTags | Kind::TaskTags => "PUT it",
+        Kind::Schema => "POST it",
         Kind::WorkflowDefinition | Kind::TaskDefinition | Kind::Environment | Kind::Secret => {
             "pass overwrite=true"
         }

@@ -39,6 +39,7 @@ mod revivals;
 mod round;
 mod runtime;
 mod sabotage;
+mod schemas;
 mod searching;
 mod secrets;
 mod snapshots;
@@ -72,6 +73,7 @@ pub use reading::Snapshot;
 pub use rehearsal::{Mock, Script};
 pub use runtime::{Runtime, Settings};
 pub use sabotage::Sabotage;
+pub use schemas::Schemas;
 pub use searching::Found;
 pub use secrets::{
     AboutSecret, Confided, KeyRing, Resealed, Secrets, SecretsKey, Unreadable, reseal, unopened,

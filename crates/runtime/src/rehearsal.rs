@@ -73,7 +73,9 @@ impl Rehearsal {
         let clock = Arc::new(Clock::manual(world.store.now()));
         let store = MemoryStore::new(Arc::clone(&clock));
         let mut writes = Writes::default();
-        for kind in [Kind::WorkflowDefinition, Kind::TaskDefinition, Kind::Environment] {
+        let kinds =
+            [Kind::WorkflowDefinition, Kind::TaskDefinition, Kind::Schema, Kind::Environment];
+        for kind in kinds {
             let all = world.store.documents(kind, None)?;
             writes.documents.extend(all.into_iter().map(|(key, body)| (key, Some(body))));
         }

@@ -22,6 +22,7 @@ use crate::gauges::Shown;
 use crate::handlers::Handlers;
 use crate::meters::Meters;
 use crate::polls::Polls;
+use crate::schemas::Schemas;
 use crate::secrets::{KeyRing, Secrets};
 use crate::variables::Variables;
 use crate::waiters::Waiters;
@@ -37,6 +38,7 @@ pub struct World {
     pub secrets: Secrets,
     pub variables: Variables,
     pub handlers: Handlers,
+    pub schemas: Schemas,
     pub(crate) waiters: Waiters,
     pub(crate) polls: Polls,
     pub(crate) watchers: Watchers,
@@ -79,6 +81,7 @@ impl World {
             secrets: Secrets::new(Arc::clone(&store), KeyRing::throw_away()),
             variables: Variables::new(Arc::clone(&store), BTreeMap::new()),
             handlers: Handlers::new(Arc::clone(&store)),
+            schemas: Schemas::new(Arc::clone(&store)),
             store,
             waiters: Waiters::default(),
             polls: Polls::default(),

@@ -28,6 +28,7 @@ pub enum Kind {
     TaskTags,
     Application,
     EventHandler,
+    Schema,
 }
 
 impl Kind {
@@ -41,6 +42,7 @@ impl Kind {
             Self::TaskTags => "task-tags",
             Self::Application => "application",
             Self::EventHandler => "handler",
+            Self::Schema => "schema",
         }
     }
 }

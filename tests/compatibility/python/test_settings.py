@@ -1,8 +1,9 @@
-"""Scenario 12: tags, secrets and event handlers. The SDK has no client for the environment."""
+"""Scenario 12: tags, secrets, schemas and event handlers. The SDK has no client for the environment."""
 
 import pytest
 from conductor.client.http.models.action import Action
 from conductor.client.http.models.event_handler import EventHandler
+from conductor.client.http.models.schema_def import SchemaDef, SchemaType
 from conductor.client.http.models.start_workflow import StartWorkflow
 from conductor.client.http.rest import ApiException
 from conductor.client.orkes.models.metadata_tag import MetadataTag
@@ -55,6 +56,27 @@ def test_12_a_secret_reaches_the_worker(clients):
     run = clients.start(name)
     assert clients.poll(task).input_data["password"] == "only for workers"
     assert clients.workflows.get_workflow(run).tasks[0].input_data["password"] != "only for workers"
+
+
+def test_12_schemas_are_registered_and_enforced(clients):
+    name, task = fresh("schema"), fresh("task")
+    data = {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "properties": {"n": {"type": "integer"}}}
+    for _ in range(2):
+        clients.schemas.register_schema(SchemaDef(name=name, version=1, type=SchemaType.JSON, data=data))
+    read = clients.schemas.get_schema(name, 1)
+    assert (read.name, read.version, read.data) == (name, 1, data)
+    assert name in [schema.name for schema in clients.schemas.get_all_schemas()]
+    enforced = {"input_schema": {"name": name, "version": 1}, "enforce_schema": True}
+    clients.metadata.register_task_def(task_def(task, **enforced))
+    workflow = clients.define([step(task, "only")])
+    clients.reached(clients.start(workflow, 1), "only")
+    refused = clients.ended(clients.start(workflow, "one")).tasks[0]
+    assert refused.status == "FAILED_WITH_TERMINAL_ERROR"
+    assert "input.n: value is not of type" in refused.reason_for_incompletion
+    clients.schemas.delete_schema(name, 1)
+    with pytest.raises(ApiException) as gone:
+        clients.schemas.get_schema(name, 1)
+    assert gone.value.status == 404
 
 
 def test_12_event_handlers_start_runs(clients):

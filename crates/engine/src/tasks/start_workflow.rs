@@ -69,6 +69,9 @@ impl Turn<'_> {
             let name = request.name;
             return Ok(Err(format!("No such workflow defined. name={name}, version={version}")));
         };
+        if let Some(why) = self.refusal(run, registered, &request.input) {
+            return Ok(Err(why));
+        }
         self.take_key(record, run);
         let execution = self.execution();
         let correlation = request.correlation_id.filter(|text| !text.is_empty());

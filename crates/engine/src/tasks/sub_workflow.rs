@@ -115,8 +115,12 @@ impl Turn<'_> {
             let version = version.map_or("null".to_owned(), |version| version.to_string());
             return Ok(Err(format!("No such workflow defined. name={name}, version={version}")));
         };
+        let child = ExecutionId::of_child(id, task.children);
+        if let Some(why) = self.refusal(child, registered, &wanted.workflow_input) {
+            return Ok(Err(why));
+        }
         if let Some(key) = taken {
-            self.take_key(key, ExecutionId::of_child(id, task.children));
+            self.take_key(key, child);
         }
         self.create_child(id, task.children, &wanted, registered.definition);
         Ok(Ok(()))

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use semel_engine::{Registry, pin};
-use semel_model::{RetryLogic, TaskDef, TaskTimeoutPolicy, WorkflowDef, WorkflowTimeoutPolicy};
+use semel_model::{
+    RetryLogic, SchemaDef, TaskDef, TaskTimeoutPolicy, WorkflowDef, WorkflowTimeoutPolicy,
+};
 use serde_json::{Value, json};
 
 use crate::shapes::{flow, with};
@@ -19,6 +21,10 @@ impl Registry for Known {
     }
 
     fn latest(&mut self, _: &str) -> Option<i32> {
+        None
+    }
+
+    fn schema(&mut self, _: &str, _: i32) -> Option<SchemaDef> {
         None
     }
 }

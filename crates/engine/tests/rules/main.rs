@@ -43,6 +43,7 @@ mod restart;
 mod retries;
 mod retry_by_hand;
 mod scripts;
+mod schemas;
 mod sequence;
 mod shapes;
 mod shelf;

@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use semel_engine::{Claim, Facts, Pinned, RecordKey, Registered, Registry, Rows, pin};
-use semel_model::{Digest, TaskDef, WorkflowDef};
+use semel_engine::{Claim, Facts, Pinned, RecordKey, Registry, Rows, pin};
+use semel_model::{Digest, SchemaDef, TaskDef, WorkflowDef};
 use serde_json::Value;
 
 #[derive(Clone, Default)]
@@ -14,6 +14,8 @@ pub(crate) struct Shelf {
     pinned: BTreeMap<Digest, Arc<Pinned>>,
     registered: BTreeMap<String, BTreeMap<i32, Digest>>,
     pub(crate) records: BTreeMap<RecordKey, Claim>,
+    /// By name and version.
+    pub(crate) schemas: BTreeMap<(String, i32), SchemaDef>,
 }
 
 impl Shelf {
@@ -57,11 +59,7 @@ impl Shelf {
                 facts.tasks.extend(names.into_iter().map(|name| (name, None)));
             }
             Rows::Definition(name, version) => {
-                let found = self.find(&name, version).map(|pinned| Registered {
-                    definition: pinned.digest(),
-                    version: pinned.definition().version,
-                });
-                facts.definitions.entry(name).or_default().insert(version, found);
+                facts.know(name.clone(), version, self.find(&name, version));
             }
             Rows::Record(key) => {
                 let claim = self.records.get(&key).copied();
@@ -78,5 +76,9 @@ impl Registry for &Shelf {
 
     fn latest(&mut self, workflow: &str) -> Option<i32> {
         self.find(workflow, 0).map(|pinned| pinned.definition().version)
+    }
+
+    fn schema(&mut self, name: &str, version: i32) -> Option<SchemaDef> {
+        self.schemas.get(&(name.to_owned(), version)).cloned()
     }
 }

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use semel_engine::{Change, Event, Pinned, Registry, Rerun, Start, pin};
-use semel_model::{ExecutionId, TaskDef, TaskStatus, WorkflowDef, WorkflowStatus, effect_key};
+use semel_model::{
+    ExecutionId, SchemaDef, TaskDef, TaskStatus, WorkflowDef, WorkflowStatus, effect_key,
+};
 use serde_json::{Value, json};
 
 use crate::children::{named, once, sub};
@@ -281,6 +283,10 @@ impl Registry for Latest {
 
     fn latest(&mut self, workflow: &str) -> Option<i32> {
         (workflow == "child").then_some(self.0)
+    }
+
+    fn schema(&mut self, _: &str, _: i32) -> Option<SchemaDef> {
+        None
     }
 }
 
