@@ -3,5 +3,5 @@ define-json {"name": "hang", "tasks": [
     {"name": "spin", "taskReferenceName": "spin", "type": "INLINE", "inputParameters": {"expression": "while (true) {}"}}]}
 start    one = hang
 show     one
-> FAILED  hang  {"error":"the script ran longer than 2000 ticks"}  because Task # failed with status: FAILED and reason: 'the script ran longer than 2000 ticks'
->   FAILED_WITH_TERMINAL_ERROR  spin  attempt 0  from {"expression":"while (true) {}"}  {"error":"the script ran longer than 2000 ticks"}  because the script ran longer than 2000 ticks
+> FAILED  hang  {"error":"the script ran longer than 500 ticks"}  because Task # failed with status: FAILED and reason: 'the script ran longer than 500 ticks'
+>   FAILED_WITH_TERMINAL_ERROR  spin  attempt 0  from {"expression":"while (true) {}"}  {"error":"the script ran longer than 500 ticks"}  because the script ran longer than 500 ticks

@@ -108,6 +108,9 @@ fn batch(dice: &mut Dice) -> Batch {
         words: (0..few(dice))
             .map(|_| (samples::execution(dice.byte(RUNS)), dice.of(&WORDS).to_owned()))
             .collect(),
+        snapshots: (0..dice.roll(2))
+            .map(|_| (samples::execution(dice.byte(RUNS)), vec![dice.byte(9)]))
+            .collect(),
     }
 }
 
