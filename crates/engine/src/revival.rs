@@ -89,11 +89,8 @@ impl Turn<'_> {
     /// What follows from tasks that ended well may not have been drawn when the run ended. What would
     /// end the run again at once comes when nothing else is left to do.
     fn go_on_everywhere(&mut self) {
-        let ended = |task: &&Arc<Task>| {
-            let goes_on = task.status.is_successful() || task.step.task().permissive;
-            task.status.is_terminal() && goes_on && self.is_left(task)
-        };
-        let mut done: Vec<_> = self.execution().latest_attempts().filter(ended).cloned().collect();
+        let attempts = self.execution().latest_attempts();
+        let mut done: Vec<_> = attempts.filter(|task| self.leads_on(task)).cloned().collect();
         done.sort_by_key(|task| task.seq);
         done.retain(|task| !self.leads_to_terminate(task));
         for task in &done {

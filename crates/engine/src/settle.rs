@@ -195,17 +195,20 @@ impl Turn<'_> {
 
     /// Follows every end whose successor has not begun. True: there was one.
     fn go_on_where_left(&mut self) -> bool {
-        let leads_on = |task: &&Arc<Task>| {
-            let is_over = task.status.is_terminal() && !task.replaced && !task.is_passed_over;
-            let goes_on = task.status.is_successful() || task.step.task().permissive;
-            is_over && goes_on && self.is_left(task)
-        };
-        let left: Vec<_> = self.execution().latest_attempts().filter(leads_on).cloned().collect();
+        let attempts = self.execution().latest_attempts();
+        let left: Vec<_> = attempts.filter(|task| self.leads_on(task)).cloned().collect();
         left.iter().for_each(|task| self.after_close(task.id));
         !left.is_empty()
     }
 
-    pub(crate) fn is_left(&self, task: &Task) -> bool {
+    /// It has ended, and something has still to begin because of it.
+    pub(crate) fn leads_on(&self, task: &Task) -> bool {
+        let is_over = task.status.is_terminal() && !task.replaced && !task.is_passed_over;
+        let goes_on = task.status.is_successful() || task.step.task().permissive;
+        is_over && goes_on && self.is_left(task)
+    }
+
+    fn is_left(&self, task: &Task) -> bool {
         if task.kind() == Kind::Terminate || task.status == TaskStatus::Skipped {
             return false;
         }

@@ -88,7 +88,9 @@ impl Turn<'_> {
         let Some(own) = task.as_loop().filter(|_| !execution.is_busy(task.id)) else {
             return Ok(());
         };
-        if task.question.is_some() {
+        if task.question.is_some()
+            || execution.in_turn(task.id, own.turn).any(|it| self.leads_on(it))
+        {
             return Ok(());
         }
         if let Some(reason) = self.failure_in(&task, own) {
