@@ -107,6 +107,7 @@ stories! {
         a_retry_that_makes_no_sense_is_refused
         a_retry_tries_everything_that_failed
         a_revived_parent_tries_all_it_needs
+        a_run_brings_its_own_definition
         a_run_can_ask_for_an_older_version
         a_run_does_not_come_back_while_another_has_its_key
         a_run_goes_on_by_a_newer_definition

@@ -1,7 +1,7 @@
 //! # Kinds of tasks: what this engine can run
 //!
 //! SIMPLE and any type nobody has reserved are worker tasks. System tasks have rules of their own,
-//! one file each in `tasks/`; a reserved type without rules yet is refused at registration.
+//! one file each in `tasks/`; what this release cannot run is in `release.rs`.
 
 /// What a step's `type` means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,10 +132,4 @@ impl Kind {
 /// What such a task is called on the wire, where that is not its type.
 pub(crate) fn task_type(kind: &str) -> &str {
     if Kind::of(kind).is_fork() { "FORK" } else { kind }
-}
-
-const NOT_YET: [&str; 2] = ["HTTP", "KAFKA_PUBLISH"];
-
-pub fn is_supported(kind: &str) -> bool {
-    !NOT_YET.contains(&kind)
 }

@@ -47,7 +47,7 @@ pub fn pin(mut definition: WorkflowDef, registry: &mut impl Registry) -> Result<
 
 /// The literal name of a sub-workflow without a version. What an expression will name is looked up
 /// when the child starts, and so is version 0.
-fn unpinned_child(step: &WorkflowTask) -> Option<String> {
+pub(crate) fn unpinned_child(step: &WorkflowTask) -> Option<String> {
     let parameters = step.sub_workflow_param.as_ref().filter(|_| step.kind == "SUB_WORKFLOW")?;
     let is_given = matches!(
         &parameters.workflow_definition,

@@ -10,6 +10,7 @@ mod event;
 mod exclusive_join;
 mod fork_join;
 mod fork_join_dynamic;
+mod given_definition;
 mod inline;
 mod join;
 mod json_jq_transform;
@@ -21,6 +22,7 @@ mod switch;
 mod terminate;
 mod wait;
 
+pub use given_definition::marked_dynamic;
 pub(crate) use set_variable::VARIABLES_BYTES_MAX;
 
 use std::sync::Arc;

@@ -260,8 +260,7 @@ impl Round {
     /// Creates the runs that the draft's decisions led to, and those that these led to.
     pub(crate) fn deliver_births(&self, world: &World, draft: &mut Draft) -> Result<(), Outcome> {
         while let Some(birth) = draft.births.pop_front() {
-            let definition = world.definitions.pinned(birth.start.definition);
-            let definition = definition.map_err(|failure| Outcome::Answer(Err(failure)))?;
+            let definition = draft.definition(world, birth.start.definition)?;
             let unborn = Execution::unborn(birth.run, Arc::clone(&definition));
             let event = Event::Started(Start { input: semel_engine::Slot(0), ..birth.start });
             let hearing = Hearing {
@@ -295,12 +294,20 @@ impl Round {
 }
 
 impl Draft {
+    /// What runs that are to be born are pinned to: it may come with this very draft.
+    fn definition(&self, world: &World, digest: Digest) -> Result<Arc<Pinned>, Outcome> {
+        if let Some(defined) = self.pinned.get(&digest) {
+            return Ok(Arc::clone(defined));
+        }
+        let found = world.definitions.pinned(digest);
+        found.map_err(|failure| Outcome::Answer(Err(failure)))
+    }
+
     /// Whoever is decided later in this draft sees these keys taken, before their runs are born.
     fn claim_keys(&mut self, world: &World) -> Result<(), Outcome> {
         for birth in &self.births {
             let Some(key) = birth.start.idempotency_key.as_deref() else { continue };
-            let definition = world.definitions.pinned(birth.start.definition);
-            let definition = definition.map_err(|failure| Outcome::Answer(Err(failure)))?;
+            let definition = self.definition(world, birth.start.definition)?;
             let key = RecordKey::start(&definition.definition().name, key);
             self.claims.entry(key).or_insert(birth.run);
         }

@@ -19,6 +19,7 @@ mod family_plan;
 mod family_properties;
 mod fencing;
 mod fixture;
+mod given_definitions;
 mod handlers;
 mod hostile;
 mod journal;
