@@ -125,6 +125,7 @@ stories! {
         a_run_that_took_too_long_is_retried
         a_run_waits_for_a_person
         a_run_waits_for_a_while
+        a_run_yields_until_somebody_speaks
         a_running_run_can_be_removed
         a_skip_that_comes_too_late_is_refused
         a_stale_report_brings_nothing

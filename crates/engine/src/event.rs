@@ -28,7 +28,7 @@ pub enum Event {
         force: bool,
         progress: Progress,
     },
-    /// Somebody answers for whichever WAIT comes first.
+    /// Somebody answers for whichever WAIT or YIELD comes first.
     Signalled {
         progress: Progress,
     },

@@ -12,7 +12,6 @@ use semel_model::{Digest, ExecutionId, Payload, TaskId, Timestamp, Traceparent, 
 
 use crate::entry::Link;
 use crate::event::Parent;
-use crate::kinds::Kind;
 use crate::message::EPOCH_ALONE;
 use crate::pin::{Pinned, Step};
 use crate::task::{Asked, Flow, Task};
@@ -335,9 +334,9 @@ impl Execution {
         self.open.len()
     }
 
-    /// What a signal would answer: the earliest WAIT that is open, with a deadline or without.
+    /// What a signal would answer: the earliest open WAIT or YIELD, with a deadline or without.
     pub fn first_wait(&self) -> Option<&Arc<Task>> {
-        self.open_tasks().find(|task| task.step.kind() == Kind::Wait)
+        self.open_tasks().find(|task| task.step.kind().is_wait())
     }
 
     pub fn open_tasks(&self) -> impl Iterator<Item = &Arc<Task>> {

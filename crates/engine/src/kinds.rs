@@ -27,6 +27,8 @@ pub(crate) enum Kind {
     Inline,
     Lambda,
     Jq,
+    /// Open until somebody signals it.
+    Yield,
 }
 
 impl Kind {
@@ -51,6 +53,7 @@ impl Kind {
             "INLINE" => Self::Inline,
             "LAMBDA" => Self::Lambda,
             "JSON_JQ_TRANSFORM" => Self::Jq,
+            "YIELD" => Self::Yield,
             _ => Self::Worker,
         }
     }
@@ -77,16 +80,20 @@ impl Kind {
             | Self::Dynamic
             | Self::Inline
             | Self::Lambda
-            | Self::Jq => false,
+            | Self::Jq
+            | Self::Yield => false,
         }
     }
 
     /// Waits for its start delay like a worker's task; the others run when they are reached.
     pub(crate) fn heeds_delay(self) -> bool {
         match self {
-            Self::Worker | Self::Wait | Self::SubWorkflow | Self::StartWorkflow | Self::Event => {
-                true
-            }
+            Self::Worker
+            | Self::Wait
+            | Self::SubWorkflow
+            | Self::StartWorkflow
+            | Self::Event
+            | Self::Yield => true,
             Self::Noop
             | Self::SetVariable
             | Self::Terminate
@@ -113,6 +120,11 @@ impl Kind {
     /// Ends when other tasks of the run have: it does nothing itself.
     pub(crate) fn is_passive(self) -> bool {
         matches!(self, Self::Join | Self::ExclusiveJoin | Self::DoWhile)
+    }
+
+    /// What signals answer.
+    pub(crate) fn is_wait(self) -> bool {
+        matches!(self, Self::Wait | Self::Yield)
     }
 
     pub(crate) fn is_fork(self) -> bool {

@@ -40,7 +40,7 @@ use crate::turn::{Closing, Turn};
 impl Turn<'_> {
     pub(crate) fn begin_system(&mut self, kind: Kind, task: TaskId) -> Result<(), Stop> {
         match kind {
-            Kind::Worker | Kind::Human => {}
+            Kind::Worker | Kind::Human | Kind::Yield => {}
             Kind::Dynamic => self.fail_dynamic(task)?,
             Kind::Noop => self.end_system(task, TaskStatus::Completed, Payload::empty(), None),
             Kind::SetVariable => self.set_variables(task),
@@ -95,7 +95,8 @@ impl Turn<'_> {
             | Kind::Fork
             | Kind::DynamicFork
             | Kind::ExclusiveJoin
-            | Kind::Dynamic => {} // They have none.
+            | Kind::Dynamic
+            | Kind::Yield => {} // They have none.
         }
         Ok(())
     }

@@ -81,7 +81,8 @@ fn is_leaf(kind: Kind) -> bool {
         | Kind::Event
         | Kind::Inline
         | Kind::Lambda
-        | Kind::Jq => true,
+        | Kind::Jq
+        | Kind::Yield => true,
         Kind::Switch
         | Kind::Decision
         | Kind::Fork
