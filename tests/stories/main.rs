@@ -147,6 +147,7 @@ stories! {
         a_terminated_run_hears_nothing_more
         a_terminated_run_is_retried_where_it_was
         a_type_of_ones_own_is_tried_once
+        a_type_that_is_not_in_this_release_fails_its_step
         a_watched_run_that_is_removed_is_missed
         a_worker_asks_to_be_called_back
         a_worker_cancels_its_task

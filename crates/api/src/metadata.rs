@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use semel_engine::unsupported;
+use semel_engine::{is_absent, unsupported};
 use semel_model::{BulkResponse, TaskDef, WorkflowDef};
 use semel_runtime::{Class, Definitions, DocumentRule, DocumentWrite, Failure, Work};
 
@@ -137,6 +137,7 @@ fn idle_settings(definition: &WorkflowDef) -> Vec<String> {
     let listens = definition.workflow_status_listener_enabled;
     note(listens, "workflowStatusListenerEnabled".to_owned());
     for (at, step) in definition.steps().iter().enumerate() {
+        note(is_absent(&step.kind), format!("tasks[{at}].type {}", step.kind));
         note(step.cache_config.is_some(), format!("tasks[{at}].cacheConfig"));
         let fires = step.on_state_change.as_ref().is_some_and(|events| !events.is_empty());
         note(fires, format!("tasks[{at}].onStateChange"));

@@ -3,6 +3,8 @@
 //! SIMPLE and any type nobody has reserved are worker tasks. System tasks have rules of their own,
 //! one file each in `tasks/`; what this release cannot run is in `release.rs`.
 
+use crate::release::is_absent;
+
 /// What a step's `type` means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -29,11 +31,14 @@ pub(crate) enum Kind {
     Jq,
     /// Open until somebody signals it.
     Yield,
+    /// Known, and not in this release.
+    Absent,
 }
 
 impl Kind {
     pub(crate) fn of(kind: &str) -> Self {
         match kind {
+            "SIMPLE" => Self::Worker,
             "NOOP" => Self::Noop,
             "SET_VARIABLE" => Self::SetVariable,
             "TERMINATE" => Self::Terminate,
@@ -54,6 +59,7 @@ impl Kind {
             "LAMBDA" => Self::Lambda,
             "JSON_JQ_TRANSFORM" => Self::Jq,
             "YIELD" => Self::Yield,
+            other if is_absent(other) => Self::Absent,
             _ => Self::Worker,
         }
     }
@@ -70,7 +76,8 @@ impl Kind {
             | Self::DynamicFork
             | Self::Join
             | Self::ExclusiveJoin
-            | Self::DoWhile => true,
+            | Self::DoWhile
+            | Self::Absent => true,
             Self::Worker
             | Self::Wait
             | Self::Human
@@ -108,7 +115,8 @@ impl Kind {
             | Self::DoWhile
             | Self::Inline
             | Self::Lambda
-            | Self::Jq => false,
+            | Self::Jq
+            | Self::Absent => false,
         }
     }
 

@@ -63,7 +63,7 @@ pub use pin::{Pinned, Registry, Step, pin};
 pub use question::{Answer, Question, Said};
 pub use rate::{Limits, Window};
 pub use record::{Record, RecordKey};
-pub use release::{is_supported, unsupported};
+pub use release::{is_absent, is_supported, unsupported};
 pub use script::{Language, Script, Verdict};
 pub use start_key::{Standing, StartKey, judge as judge_start};
 pub use task::{Asked, Child, Flow, Join, Loop, Task};

@@ -1,14 +1,57 @@
 //! # This release: what of a definition it cannot run
 //!
-//! Said when the definition is registered, or when it comes with the data of a run.
+//! Said when the definition is registered, or comes with the data of a run; or when a run gets there.
 
-use semel_model::{Violation, WorkflowDef, WorkflowTask};
+use semel_model::{Payload, TaskId, TaskStatus, Violation, WorkflowDef, WorkflowTask};
+
+use crate::turn::Turn;
 
 /// Refused with the definition.
 const NOT_YET: [&str; 2] = ["HTTP", "KAFKA_PUBLISH"];
 
+/// Registered like any other, because a run may never get there; a task of such a type fails for good.
+const ABSENT: [&str; 20] = [
+    "LLM_TEXT_COMPLETE",
+    "LLM_CHAT_COMPLETE",
+    "LLM_GENERATE_EMBEDDINGS",
+    "LLM_STORE_EMBEDDINGS",
+    "LLM_GET_EMBEDDINGS",
+    "LLM_SEARCH_EMBEDDINGS",
+    "LLM_INDEX_TEXT",
+    "LLM_SEARCH_INDEX",
+    "GENERATE_IMAGE",
+    "GENERATE_AUDIO",
+    "GENERATE_VIDEO",
+    "GENERATE_PDF",
+    "LIST_MCP_TOOLS",
+    "CALL_MCP_TOOL",
+    "AGENT",
+    "GET_AGENT_CARD",
+    "CANCEL_AGENT",
+    "JDBC",
+    "HTTP_POLL",
+    "WAIT_FOR_WEBHOOK",
+];
+
+/// Can be registered, and cannot be done.
+pub fn is_absent(kind: &str) -> bool {
+    ABSENT.contains(&kind)
+}
+
 pub fn is_supported(kind: &str) -> bool {
     !NOT_YET.contains(&kind)
+}
+
+impl Turn<'_> {
+    pub(crate) fn fail_absent(&mut self, task: TaskId) {
+        let kind = self.execution().expect_task(task).step.task().kind.clone();
+        let reason = format!(
+            "task type {kind} is not in this release: give the step a type of your own and let a \
+             worker do it"
+        );
+        let status = TaskStatus::FailedWithTerminalError;
+        self.end_system(task, status, Payload::empty(), Some(reason));
+    }
 }
 
 /// Every step this release cannot run, those of definitions given in place too.

@@ -58,6 +58,7 @@ impl Turn<'_> {
             Kind::Inline => self.begin_inline(task),
             Kind::Lambda => self.begin_lambda(task),
             Kind::Jq => self.begin_jq(task),
+            Kind::Absent => self.fail_absent(task),
         }
         Ok(())
     }
@@ -96,7 +97,8 @@ impl Turn<'_> {
             | Kind::DynamicFork
             | Kind::ExclusiveJoin
             | Kind::Dynamic
-            | Kind::Yield => {} // They have none.
+            | Kind::Yield
+            | Kind::Absent => {} // They have none.
         }
         Ok(())
     }
@@ -108,7 +110,7 @@ impl Turn<'_> {
         self.ask(task, Question::Script { language, source }, input);
     }
 
-    fn end_system(
+    pub(crate) fn end_system(
         &mut self,
         task: TaskId,
         status: TaskStatus,

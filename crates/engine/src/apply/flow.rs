@@ -110,7 +110,8 @@ pub(super) fn flow_of(step: &Step, input: &Payload) -> Flow {
         | Kind::Inline
         | Kind::Lambda
         | Kind::Jq
-        | Kind::Yield => Flow::None,
+        | Kind::Yield
+        | Kind::Absent => Flow::None,
     }
 }
 

@@ -82,7 +82,8 @@ fn is_leaf(kind: Kind) -> bool {
         | Kind::Inline
         | Kind::Lambda
         | Kind::Jq
-        | Kind::Yield => true,
+        | Kind::Yield
+        | Kind::Absent => true,
         Kind::Switch
         | Kind::Decision
         | Kind::Fork
