@@ -44,10 +44,10 @@ fn broken_workflows() -> Vec<(&'static str, Value)> {
         ("failureWorkflow", with(fine(), "failureWorkflow", json!("nul\0"))),
         ("tasks[0].sink", workflow(json!([step("EVENT", json!({"sink": "kafka:orders"}))]))),
         (
-            "tasks[0].subWorkflowParam.workflowDefinition",
+            "tasks[0].subWorkflowParam.workflowDefinition.tasks",
             workflow(json!([step(
                 "SUB_WORKFLOW",
-                json!({"subWorkflowParam": {"name": "w", "workflowDefinition": fine()}})
+                json!({"subWorkflowParam": {"workflowDefinition": with(fine(), "tasks", json!([]))}})
             )])),
         ),
         ("tasks[0].name", simple(json!({"name": ""}))),

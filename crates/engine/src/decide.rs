@@ -70,6 +70,9 @@ pub enum Rejection {
     NotFound(String),
     #[error("{0}")]
     Invalid(String),
+    /// No more fits in until something has been taken out.
+    #[error("{0}")]
+    Full(String),
 }
 
 /// Decides one event.
@@ -107,6 +110,7 @@ pub fn decide(
         Event::Removed => turn.remove()?,
         Event::Told(message) => turn.hear(message)?,
         Event::ChildRevived { task, epoch } => turn.child_revived(*task, *epoch)?,
+        Event::Posted { id, named, payload } => turn.post(id, *named, *payload)?,
     }
     turn.settle()?;
     Ok(turn.finish())

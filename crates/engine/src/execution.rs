@@ -5,13 +5,14 @@
 //! dropped, and cost follows what changed, never how many tasks there are.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use imbl::{OrdMap, OrdSet, Vector};
 use semel_model::{Digest, ExecutionId, Payload, TaskId, Timestamp, Traceparent, WorkflowStatus};
 
 use crate::entry::Link;
 use crate::event::Parent;
+use crate::mailbox::Mailbox;
 use crate::message::EPOCH_ALONE;
 use crate::pin::{Pinned, Step};
 use crate::task::{Asked, Flow, Task};
@@ -45,6 +46,8 @@ pub struct Execution {
     pub(crate) last_at: Timestamp,
     /// Counts restarts and reruns: ids of removed tasks are never given again.
     pub(crate) generation: u32,
+    /// None while nobody has posted anything.
+    pub(crate) mailbox: Option<Arc<Mailbox>>,
 }
 
 /// The facts of the run as a whole; small, rarely changed.
@@ -112,6 +115,7 @@ impl Execution {
             remaining_since: None,
             last_at: Timestamp::NOT_YET,
             generation: 0,
+            mailbox: None,
         }
     }
 
@@ -328,6 +332,21 @@ impl Execution {
     /// Steps that came with the run's data.
     pub fn defined(&self, digest: Digest) -> Option<&Arc<Pinned>> {
         self.defined.get(&digest)
+    }
+
+    pub(crate) fn mailbox(&self) -> &Mailbox {
+        static EMPTY: LazyLock<Mailbox> = LazyLock::new(Mailbox::default);
+        self.mailbox.as_deref().unwrap_or(&EMPTY)
+    }
+
+    /// Somebody has posted something, now or earlier.
+    pub(crate) fn has_mail(&self) -> bool {
+        self.mailbox.is_some()
+    }
+
+    /// How many messages wait to be pulled.
+    pub fn messages_waiting(&self) -> usize {
+        self.mailbox().len()
     }
 
     pub fn open_count(&self) -> usize {

@@ -33,6 +33,7 @@ pub(crate) enum Kind {
     Yield,
     /// Known, and not in this release.
     Absent,
+    PullMessages,
 }
 
 impl Kind {
@@ -59,6 +60,7 @@ impl Kind {
             "LAMBDA" => Self::Lambda,
             "JSON_JQ_TRANSFORM" => Self::Jq,
             "YIELD" => Self::Yield,
+            "PULL_WORKFLOW_MESSAGES" => Self::PullMessages,
             other if is_absent(other) => Self::Absent,
             _ => Self::Worker,
         }
@@ -88,7 +90,8 @@ impl Kind {
             | Self::Inline
             | Self::Lambda
             | Self::Jq
-            | Self::Yield => false,
+            | Self::Yield
+            | Self::PullMessages => false,
         }
     }
 
@@ -100,7 +103,8 @@ impl Kind {
             | Self::SubWorkflow
             | Self::StartWorkflow
             | Self::Event
-            | Self::Yield => true,
+            | Self::Yield
+            | Self::PullMessages => true,
             Self::Noop
             | Self::SetVariable
             | Self::Terminate

@@ -27,6 +27,7 @@ mod handling;
 mod head;
 mod kinds;
 mod loose;
+mod mailbox;
 mod message;
 mod pin;
 mod question;

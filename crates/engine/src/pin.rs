@@ -286,11 +286,12 @@ impl Step {
         self.policy().timeout_policy
     }
 
-    /// None for what others complete: an EVENT that is not over at once waits for somebody. A
-    /// worker may always die, whatever its step says.
+    /// None for what others complete: an EVENT that is not over at once waits for somebody, and so
+    /// does what pulls messages. A worker may always die, whatever its step says.
     pub fn response_timeout_seconds(&self) -> i64 {
         let by_others = self.task().async_complete && self.kind().is_system();
-        let waits_for_others = matches!(self.kind(), Kind::SubWorkflow | Kind::Event);
+        let waits_for_others =
+            matches!(self.kind(), Kind::SubWorkflow | Kind::Event | Kind::PullMessages);
         if by_others || waits_for_others { 0 } else { self.policy().response_timeout_seconds }
     }
 

@@ -15,6 +15,7 @@ mod inline;
 mod join;
 mod json_jq_transform;
 mod lambda;
+mod pull_workflow_messages;
 mod set_variable;
 mod start_workflow;
 mod sub_workflow;
@@ -59,6 +60,7 @@ impl Turn<'_> {
             Kind::Lambda => self.begin_lambda(task),
             Kind::Jq => self.begin_jq(task),
             Kind::Absent => self.fail_absent(task),
+            Kind::PullMessages => self.begin_pull(task),
         }
         Ok(())
     }
@@ -98,7 +100,8 @@ impl Turn<'_> {
             | Kind::ExclusiveJoin
             | Kind::Dynamic
             | Kind::Yield
-            | Kind::Absent => {} // They have none.
+            | Kind::Absent
+            | Kind::PullMessages => {} // They have none.
         }
         Ok(())
     }

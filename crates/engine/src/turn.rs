@@ -131,6 +131,9 @@ impl<'a> Turn<'a> {
     }
 
     pub(crate) fn emit(&mut self, change: Change) {
+        if matches!(change, Change::TaskReset { .. } | Change::TasksRemoved { .. }) {
+            self.give_back_messages(&change);
+        }
         let definition = self.brought.definition;
         let page = Page { at: self.now, payloads: &self.payloads, definition };
         self.execution.apply(&change, &page);

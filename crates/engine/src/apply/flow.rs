@@ -111,7 +111,8 @@ pub(super) fn flow_of(step: &Step, input: &Payload) -> Flow {
         | Kind::Lambda
         | Kind::Jq
         | Kind::Yield
-        | Kind::Absent => Flow::None,
+        | Kind::Absent
+        | Kind::PullMessages => Flow::None,
     }
 }
 

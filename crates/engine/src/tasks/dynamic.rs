@@ -83,7 +83,8 @@ fn is_leaf(kind: Kind) -> bool {
         | Kind::Lambda
         | Kind::Jq
         | Kind::Yield
-        | Kind::Absent => true,
+        | Kind::Absent
+        | Kind::PullMessages => true,
         Kind::Switch
         | Kind::Decision
         | Kind::Fork

@@ -24,6 +24,7 @@ mod handlers;
 mod hostile;
 mod journal;
 mod lives;
+mod mail;
 mod pause;
 mod payload_limits;
 mod plan;
