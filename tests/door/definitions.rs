@@ -44,10 +44,10 @@ fn broken_workflows() -> Vec<(&'static str, Value)> {
         ("failureWorkflow", with(fine(), "failureWorkflow", json!("nul\0"))),
         ("tasks[0].sink", workflow(json!([step("EVENT", json!({"sink": "kafka:orders"}))]))),
         (
-            "tasks[0].subWorkflowParam.workflowDefinition",
+            "tasks[0].subWorkflowParam.workflowDefinition.tasks",
             workflow(json!([step(
                 "SUB_WORKFLOW",
-                json!({"subWorkflowParam": {"name": "w", "workflowDefinition": fine()}})
+                json!({"subWorkflowParam": {"workflowDefinition": with(fine(), "tasks", json!([]))}})
             )])),
         ),
         ("tasks[0].name", simple(json!({"name": ""}))),
@@ -168,6 +168,22 @@ fn a_task_type_this_release_cannot_run_is_refused_at_the_door() {
             complains_about(&house, &request, "tasks[0].type");
         }
     }
+}
+
+#[test]
+fn a_type_that_is_not_in_this_release_is_registered_with_a_warning_and_fails_when_it_is_reached() {
+    let house = House::own(&[]);
+    let definition = workflow(json!([step("LLM_CHAT_COMPLETE", json!({}))]));
+    let answer = house.send(&Request::post("/api/metadata/workflow", &definition));
+    assert_eq!(answer.status, 200);
+    let warning = answer.header("x-semel-warning").expect("nobody shall rely on it unaware");
+    assert!(warning.contains("tasks[0].type LLM_CHAT_COMPLETE"), "{warning}");
+    let name = definition["name"].as_str().expect("it has a name");
+    let id = house.send(&Request::post("/api/workflow", &json!({"name": name}))).text();
+    let run = house.send(&Request::get(format!("/api/workflow/{id}"))).json();
+    assert_eq!(run["tasks"][0]["status"], "FAILED_WITH_TERMINAL_ERROR");
+    let reason = run["tasks"][0]["reasonForIncompletion"].as_str().unwrap_or_default();
+    assert!(reason.contains("is not in this release"), "{reason}");
 }
 
 #[test]

@@ -190,6 +190,20 @@ fn an_answer_by_reference_can_show_the_run() {
 }
 
 #[test]
+fn a_yield_blocks_the_caller_until_it_is_signalled() {
+    let house = house();
+    let tasks = json!([{"name": "give_way", "taskReferenceName": "give_way", "type": "YIELD"}]);
+    let definition = json!({"name": "x_yields", "tasks": tasks});
+    assert_eq!(house.send(&Request::post("/api/metadata/workflow", &definition)).status, 200);
+    let query = "x_yields/0?requestId=r8&returnStrategy=BLOCKING_TASK&waitForSeconds=30";
+    let task = execute(&house, query, &json!({})).json();
+    assert_eq!((&task["taskType"], &task["status"]), (&json!("YIELD"), &json!("IN_PROGRESS")));
+    let id = task["workflowId"].as_str().expect("the run is named");
+    let told = signal(&house, id, "signal/sync", &json!({"go": true})).json();
+    assert_eq!((&told["status"], &told["output"]), (&json!("COMPLETED"), &json!({"go": true})));
+}
+
+#[test]
 fn state_changes_variables_and_a_task_and_waits() {
     let house = house();
     define(&house, "x_state");

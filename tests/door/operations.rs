@@ -171,3 +171,40 @@ fn a_setting_without_effect_is_named_when_it_is_registered() {
     let warning = answer.header("x-semel-warning").unwrap_or_default().to_owned();
     assert!(warning.contains("rateLimitConfig"), "{warning}");
 }
+
+#[test]
+fn messages_are_posted_and_refused_at_the_door() {
+    let house = house();
+    let pull = json!({"name": "pull", "taskReferenceName": "pull",
+        "type": "PULL_WORKFLOW_MESSAGES", "inputParameters": {"batchSize": 2}});
+    let rest = json!({"name": "o_mail", "taskReferenceName": "rest", "type": "SIMPLE"});
+    let definition = json!({"name": "o_mail", "tasks": [pull, rest]});
+    assert_eq!(house.send(&Request::post("/api/metadata/workflow", &definition)).status, 200);
+    let id = house.start("o_mail");
+    let post = |run: &str, query: &str, body: &Value| {
+        house.send(&Request::post(format!("/api/workflow/{run}/messages{query}"), body))
+    };
+    let first = post(&id, "?messageId=mine", &json!({"n": 1}));
+    assert_eq!((first.status, first.text()), (200, "mine".to_owned()));
+    let run = house.send(&Request::get(format!("/api/workflow/{id}"))).json();
+    let output = &run["tasks"][0]["outputData"];
+    assert_eq!((&output["count"], &output["messages"][0]["id"]), (&json!(1), &json!("mine")));
+    assert_eq!(output["messages"][0]["payload"], json!({"n": 1}));
+    assert_eq!(output["messages"][0]["workflowId"], json!(id));
+    assert_eq!(post(&id, "?messageId=mine", &json!({"n": 1})).text(), "mine", "said twice");
+    let (one, two) = (post(&id, "", &json!({})), post(&id, "", &json!({})));
+    assert_eq!((one.status, two.status), (200, 200));
+    assert_ne!(one.text(), two.text());
+    assert_eq!(post(&id, "?messageId=mine", &json!({"n": 2})).status, 409);
+    assert_eq!(post(&id, "", &json!([1])).status, 400);
+    let long = format!("?messageId={}", "x".repeat(600));
+    assert_eq!(post(&id, &long, &json!({})).status, 400);
+    assert_eq!(post("00000000-0000-7000-8000-000000000000", "", &json!({})).status, 404);
+    for _ in 0..998 {
+        assert_eq!(post(&id, "", &json!({})).status, 200);
+    }
+    let full = post(&id, "", &json!({}));
+    assert_eq!((full.status, full.header("retry-after")), (429, Some("1")));
+    assert_eq!(house.send(&Request::new("DELETE", format!("/api/workflow/{id}"))).status, 200);
+    assert_eq!(post(&id, "", &json!({})).status, 409);
+}

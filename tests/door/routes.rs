@@ -123,6 +123,7 @@ pub(crate) const ROUTES: &[Route] = &[
     route("PUT", "/api/workflow/{id}/pause", Shape::Nothing),
     route("PUT", "/api/workflow/{id}/resume", Shape::Nothing),
     route("POST", "/api/workflow/{id}/variables", Shape::Data),
+    route("POST", "/api/workflow/{id}/messages", Shape::Data),
     route("PUT", "/api/workflow/decide/{id}", Shape::Nothing),
     route("POST", "/api/workflow/{id}/resetcallbacks", Shape::Nothing),
     route("PUT", "/api/workflow/{id}/skiptask/only", Shape::Skip),

@@ -123,6 +123,7 @@ stories! {
         a_retry_that_makes_no_sense_is_refused
         a_retry_tries_everything_that_failed
         a_revived_parent_tries_all_it_needs
+        a_run_brings_its_own_definition
         a_run_can_ask_for_an_older_version
         a_run_does_not_come_back_while_another_has_its_key
         a_run_goes_on_by_a_newer_definition
@@ -134,6 +135,7 @@ stories! {
         a_run_jumps_forward
         a_run_keeps_the_schema_it_began_with
         a_run_of_system_tasks_is_over_at_once
+        a_run_pulls_what_is_posted_to_it
         a_run_that_is_over_at_once_does_not_come_back_either
         a_run_that_must_not_be_restarted_is_not
         a_run_that_takes_too_long_only_raises_an_alert
@@ -142,6 +144,7 @@ stories! {
         a_run_waits_for_a_person
         a_run_waits_for_a_while
         a_run_whose_output_does_not_fit_fails_at_its_end
+        a_run_yields_until_somebody_speaks
         a_running_run_can_be_removed
         a_skip_that_comes_too_late_is_refused
         a_stale_report_brings_nothing
@@ -170,6 +173,7 @@ stories! {
         a_terminated_run_is_retried_where_it_was
         a_turn_has_branches_and_cases
         a_type_of_ones_own_is_tried_once
+        a_type_that_is_not_in_this_release_fails_its_step
         a_watched_run_that_is_removed_is_missed
         a_worker_asks_to_be_called_back
         a_worker_cancels_its_task

@@ -10,6 +10,7 @@
 //! skip RUN STEP [{OUTPUT}] [input={..}]              jump RUN STEP [{INPUT}]
 //! upgrade RUN version=2 [input={..}] [output={STEP: {..}}]
 //! variables RUN {..}        reset-callbacks RUN      decide RUN
+//! post RUN id=NAME {..}     a message for whichever task pulls it
 //! remove RUN [running]      terminate-remove RUN reason=WORDS
 //! ```
 
@@ -86,6 +87,11 @@ pub(crate) fn command(line: &Line, aim: &Aim) -> Result<Command> {
         }
         "upgrade" => Command::new(post("upgrade", upgrade(line, aim)?), 200),
         "variables" => Command::new(post("variables", line.json.clone().unwrap_or_default()), 200),
+        "post" => {
+            let id = line.option("id").map(|id| format!("messageId={id}"));
+            let path = format!("messages{}", joined([id]));
+            Command::new(post(&path, line.json.clone().unwrap_or_default()), 200)
+        }
         "reset-callbacks" => Command::new(post("resetcallbacks", String::new()), 204),
         "decide" => Command::new(Message::put(format!("/api/workflow/decide/{id}"), ""), 200),
         "remove" => {
@@ -108,6 +114,7 @@ fn options(verb: &str) -> &'static [&'static str] {
         "terminate" | "terminate-remove" => &["reason"],
         "rerun" => &["from", "in", "input", "task-input", "correlation"],
         "skip" => &["input"],
+        "post" => &["id"],
         "upgrade" => &["name", "version", "input", "output"],
         _ => &[],
     }

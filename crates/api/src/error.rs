@@ -136,7 +136,9 @@ fn status_of(failure: &Failure) -> (StatusCode, bool) {
         | Failure::Conflict { .. }
         | Failure::Exists(_)
         | Failure::Parked(_) => (StatusCode::CONFLICT, false),
-        Failure::Busy => (StatusCode::TOO_MANY_REQUESTS, true),
+        Failure::Busy | Failure::Rejected(Rejection::Full(_)) => {
+            (StatusCode::TOO_MANY_REQUESTS, true)
+        }
         Failure::Unavailable
         | Failure::Changed(_)
         | Failure::Store(

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::HeaderMap;
-use semel_engine::{Event, Execution, Slot};
+use semel_engine::{Event, Execution, Slot, marked_dynamic};
 use semel_model::{
     ExecutionId, Payload, SignalResponse, StartWorkflowRequest, TaskResult, WorkflowStateUpdate,
 };
@@ -129,19 +129,6 @@ fn check_consistency(params: &Params) -> Result<(), ApiError> {
         ))),
         _ => Ok(()),
     }
-}
-
-/// A run by a definition of its own says so in its input, as in Conductor.
-fn marked_dynamic(input: &Payload) -> Payload {
-    let mut input = match input.value() {
-        Value::Object(input) => input,
-        _ => Map::new(),
-    };
-    let metadata = input.entry("_systemMetadata").or_insert_with(|| json!({}));
-    if let Some(metadata) = metadata.as_object_mut() {
-        metadata.insert("dynamic".to_owned(), json!(true));
-    }
-    Payload::from_value(&Value::Object(input))
 }
 
 async fn output_of(

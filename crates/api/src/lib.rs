@@ -25,6 +25,7 @@ mod idempotency;
 mod listings;
 mod logs;
 mod lookups;
+mod messages;
 mod metadata;
 mod monitoring;
 mod named;

@@ -2,8 +2,8 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use semel_engine::is_supported;
-use semel_model::{BulkResponse, TaskDef, Violation, WorkflowDef};
+use semel_engine::{is_absent, unsupported};
+use semel_model::{BulkResponse, TaskDef, WorkflowDef};
 use semel_runtime::{Class, Definitions, DocumentRule, DocumentWrite, Failure, Work};
 
 use crate::answer::{Answered, empty, json, with_header};
@@ -72,26 +72,7 @@ fn check(app: &App, definition: &WorkflowDef) -> Result<(), ApiError> {
 
 /// Better refused at the door than wrong at run time.
 pub(crate) fn refuse_unsupported(definition: &WorkflowDef, path: &str) -> Result<(), ApiError> {
-    let mut violations = Vec::new();
-    for (at, step) in definition.steps().iter().enumerate() {
-        let path = |field: &str| format!("{path}tasks[{at}].{field}");
-        if !is_supported(&step.kind) {
-            let message = format!("task type {} is not in this release", step.kind);
-            violations.push(Violation::new(path("type"), message).with_value(&step.kind));
-        }
-        let sink = step.sink.as_deref().filter(|_| step.kind == "EVENT").unwrap_or("conductor");
-        if !sink.contains("${") && sink != "conductor" && !sink.starts_with("conductor:") {
-            let message = "only conductor sinks are in this release: conductor, conductor:NAME";
-            violations.push(Violation::new(path("sink"), message).with_value(sink));
-        }
-        let child = step.sub_workflow_param.as_ref().filter(|_| step.kind == "SUB_WORKFLOW");
-        if child.is_some_and(|child| child.workflow_definition.is_some()) {
-            let message =
-                "a definition inside a step is not in this release; register it and name it";
-            let path = path("subWorkflowParam.workflowDefinition");
-            violations.push(Violation::new(path, message));
-        }
-    }
+    let violations = unsupported(definition, path);
     if violations.is_empty() { Ok(()) } else { Err(ApiError::Invalid(violations)) }
 }
 
@@ -156,6 +137,7 @@ fn idle_settings(definition: &WorkflowDef) -> Vec<String> {
     let listens = definition.workflow_status_listener_enabled;
     note(listens, "workflowStatusListenerEnabled".to_owned());
     for (at, step) in definition.steps().iter().enumerate() {
+        note(is_absent(&step.kind), format!("tasks[{at}].type {}", step.kind));
         note(step.cache_config.is_some(), format!("tasks[{at}].cacheConfig"));
         let fires = step.on_state_change.as_ref().is_some_and(|events| !events.is_empty());
         note(fires, format!("tasks[{at}].onStateChange"));

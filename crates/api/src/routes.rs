@@ -15,8 +15,8 @@ use crate::guard::refusal;
 use crate::watch::watch;
 use crate::{
     applications, bulk, definition_tags, docs, environment, events, execute, listings, logs,
-    lookups, metadata, monitoring, named, operations, queues, rehearsal, schemas, search, secrets,
-    service, starts, steering, task, tasks, token, workflow,
+    lookups, messages, metadata, monitoring, named, operations, queues, rehearsal, schemas, search,
+    secrets, service, starts, steering, task, tasks, token, workflow,
 };
 
 /// The routes behind one rule: a trailing slash means nothing.
@@ -31,6 +31,7 @@ pub(crate) fn endpoints(test_clock: bool) -> impl Iterator<Item = Endpoint> {
         workflow::endpoints(),
         operations::endpoints(),
         steering::endpoints(),
+        messages::endpoints(),
         bulk::endpoints(),
         search::endpoints(),
         lookups::endpoints(),

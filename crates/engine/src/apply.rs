@@ -16,6 +16,7 @@ use crate::entry::{Entry, Link};
 use crate::event::Slot;
 use crate::execution::{Execution, Run};
 use crate::expression::merged;
+use crate::mailbox::{Mailbox, Posted};
 use crate::pin::Pinned;
 
 /// The entry a change comes from, as far as `apply` needs it.
@@ -107,6 +108,16 @@ impl Execution {
             Change::ExecutionClosed { .. } => self.close(change, page),
             Change::Watched { by, epoch } => self.run_mut().watchers.push((*by, *epoch)),
             Change::EpochNoted { epoch } => self.run_mut().epoch = *epoch,
+            Change::MessagePosted { id, named, payload } => {
+                let (id, payload, received_at) =
+                    (id.as_str().into(), page.payload(*payload), page.at);
+                self.mailbox_mut().post(Posted { id, payload, received_at }, *named);
+            }
+            Change::MessagesTaken { count } => self.mailbox_mut().take(*count),
+            Change::MessagesReturned { task } => {
+                let output = self.expect_task(*task).output.clone();
+                self.mailbox_mut().give_back(&output);
+            }
             Change::RunCreated { .. } | Change::Sent { .. } | Change::Published { .. } => {}
         }
     }
@@ -186,6 +197,13 @@ impl Execution {
         run.watchers.clear();
         self.deadlines.clear();
         self.remaining_since = None;
+        if let Some(mailbox) = &mut self.mailbox {
+            Arc::make_mut(mailbox).close();
+        }
+    }
+
+    fn mailbox_mut(&mut self) -> &mut Mailbox {
+        Arc::make_mut(self.mailbox.get_or_insert_default())
     }
 
     fn run_mut(&mut self) -> &mut Run {

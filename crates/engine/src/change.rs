@@ -277,6 +277,22 @@ pub enum Change {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         failed_task: Option<TaskId>,
     },
+    /// A message waits for a task that pulls it.
+    MessagePosted {
+        id: String,
+        /// The sender gave the id.
+        #[serde(default, skip_serializing_if = "is_false")]
+        named: bool,
+        payload: Slot,
+    },
+    /// The oldest so many messages wait no more.
+    MessagesTaken {
+        count: usize,
+    },
+    /// What that task had pulled waits again.
+    MessagesReturned {
+        task: TaskId,
+    },
 }
 
 /// What the delivery row knew when it was given up: who held the task and since when.

@@ -74,6 +74,9 @@ pub enum Rejection {
     /// What was given, place by place.
     #[error("{}", sentence("the input does not fit its schema: ", .0))]
     Unfit(Vec<Violation>),
+    /// No more fits in until something has been taken out.
+    #[error("{0}")]
+    Full(String),
 }
 
 /// Decides one event.
@@ -111,6 +114,7 @@ pub fn decide(
         Event::Removed => turn.remove()?,
         Event::Told(message) => turn.hear(message)?,
         Event::ChildRevived { task, epoch } => turn.child_revived(*task, *epoch)?,
+        Event::Posted { id, named, payload } => turn.post(id, *named, *payload)?,
     }
     turn.settle()?;
     Ok(turn.finish())

@@ -246,7 +246,10 @@ pub fn follow(
         | Change::VariablesSet { .. }
         | Change::VariablesReset
         | Change::ExecutionAlerted
-        | Change::ExecutionClosed { .. } => {}
+        | Change::ExecutionClosed { .. }
+        | Change::MessagePosted { .. }
+        | Change::MessagesTaken { .. }
+        | Change::MessagesReturned { .. } => {}
     }
 }
 

@@ -28,7 +28,7 @@ pub enum Event {
         force: bool,
         progress: Progress,
     },
-    /// Somebody answers for whichever WAIT comes first.
+    /// Somebody answers for whichever WAIT or YIELD comes first.
     Signalled {
         progress: Progress,
     },
@@ -96,6 +96,14 @@ pub enum Event {
         task: TaskId,
         epoch: u32,
     },
+    /// A message for whichever task pulls it.
+    Posted {
+        id: String,
+        /// The sender gave the id: its repeat is known by it.
+        #[serde(default, skip_serializing_if = "is_false")]
+        named: bool,
+        payload: Slot,
+    },
 }
 
 impl Event {
@@ -122,7 +130,8 @@ impl Event {
             | Self::VariablesUpdated { .. }
             | Self::Removed
             | Self::Told(_)
-            | Self::ChildRevived { .. } => None,
+            | Self::ChildRevived { .. }
+            | Self::Posted { .. } => None,
         }
     }
 

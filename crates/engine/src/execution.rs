@@ -5,7 +5,7 @@
 //! dropped, and cost follows what changed, never how many tasks there are.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use imbl::{OrdMap, OrdSet, Vector};
 use semel_model::{Digest, ExecutionId, Payload, TaskId, Timestamp, Traceparent, WorkflowStatus};
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::entry::Link;
 use crate::event::Parent;
-use crate::kinds::Kind;
+use crate::mailbox::Mailbox;
 use crate::message::EPOCH_ALONE;
 use crate::pin::{Pinned, Step};
 use crate::task::{Asked, Flow, Task};
@@ -48,6 +48,8 @@ pub struct Execution {
     pub(crate) last_at: Timestamp,
     /// Counts restarts and reruns: ids of removed tasks are never given again.
     pub(crate) generation: u32,
+    /// None while nobody has posted anything.
+    pub(crate) mailbox: Option<Arc<Mailbox>>,
 }
 
 /// The facts of the run as a whole; small, rarely changed.
@@ -115,6 +117,7 @@ impl Execution {
             remaining_since: None,
             last_at: Timestamp::NOT_YET,
             generation: 0,
+            mailbox: None,
         }
     }
 
@@ -333,13 +336,28 @@ impl Execution {
         self.defined.get(&digest)
     }
 
+    pub(crate) fn mailbox(&self) -> &Mailbox {
+        static EMPTY: LazyLock<Mailbox> = LazyLock::new(Mailbox::default);
+        self.mailbox.as_deref().unwrap_or(&EMPTY)
+    }
+
+    /// Somebody has posted something, now or earlier.
+    pub(crate) fn has_mail(&self) -> bool {
+        self.mailbox.is_some()
+    }
+
+    /// How many messages wait to be pulled.
+    pub fn messages_waiting(&self) -> usize {
+        self.mailbox().len()
+    }
+
     pub fn open_count(&self) -> usize {
         self.open.len()
     }
 
-    /// What a signal would answer: the earliest WAIT that is open, with a deadline or without.
+    /// What a signal would answer: the earliest open WAIT or YIELD, with a deadline or without.
     pub fn first_wait(&self) -> Option<&Arc<Task>> {
-        self.open_tasks().find(|task| task.step.kind() == Kind::Wait)
+        self.open_tasks().find(|task| task.step.kind().is_wait())
     }
 
     pub fn open_tasks(&self) -> impl Iterator<Item = &Arc<Task>> {

@@ -56,7 +56,7 @@ use resolve::Resolve;
 const PATH_NODES_MAX: usize = 6_000_000;
 
 /// Types whose input is their parameters alone, whatever template their task definition has.
-const UNTEMPLATED: [&str; 12] = [
+const UNTEMPLATED: [&str; 13] = [
     "SWITCH",
     "DECISION",
     "FORK_JOIN",
@@ -69,6 +69,7 @@ const UNTEMPLATED: [&str; 12] = [
     "WAIT",
     "HUMAN",
     "TERMINATE",
+    "YIELD",
 ];
 
 /// The start input with the definition's `inputTemplate` under it; none: nothing of it is missing.

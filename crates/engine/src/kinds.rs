@@ -1,7 +1,9 @@
 //! # Kinds of tasks: what this engine can run
 //!
 //! SIMPLE and any type nobody has reserved are worker tasks. System tasks have rules of their own,
-//! one file each in `tasks/`; a reserved type without rules yet is refused at registration.
+//! one file each in `tasks/`; what this release cannot run is in `release.rs`.
+
+use crate::release::is_absent;
 
 /// What a step's `type` means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,11 +29,17 @@ pub(crate) enum Kind {
     Inline,
     Lambda,
     Jq,
+    /// Open until somebody signals it.
+    Yield,
+    /// Known, and not in this release.
+    Absent,
+    PullMessages,
 }
 
 impl Kind {
     pub(crate) fn of(kind: &str) -> Self {
         match kind {
+            "SIMPLE" => Self::Worker,
             "NOOP" => Self::Noop,
             "SET_VARIABLE" => Self::SetVariable,
             "TERMINATE" => Self::Terminate,
@@ -51,6 +59,9 @@ impl Kind {
             "INLINE" => Self::Inline,
             "LAMBDA" => Self::Lambda,
             "JSON_JQ_TRANSFORM" => Self::Jq,
+            "YIELD" => Self::Yield,
+            "PULL_WORKFLOW_MESSAGES" => Self::PullMessages,
+            other if is_absent(other) => Self::Absent,
             _ => Self::Worker,
         }
     }
@@ -67,7 +78,8 @@ impl Kind {
             | Self::DynamicFork
             | Self::Join
             | Self::ExclusiveJoin
-            | Self::DoWhile => true,
+            | Self::DoWhile
+            | Self::Absent => true,
             Self::Worker
             | Self::Wait
             | Self::Human
@@ -77,16 +89,22 @@ impl Kind {
             | Self::Dynamic
             | Self::Inline
             | Self::Lambda
-            | Self::Jq => false,
+            | Self::Jq
+            | Self::Yield
+            | Self::PullMessages => false,
         }
     }
 
     /// Waits for its start delay like a worker's task; the others run when they are reached.
     pub(crate) fn heeds_delay(self) -> bool {
         match self {
-            Self::Worker | Self::Wait | Self::SubWorkflow | Self::StartWorkflow | Self::Event => {
-                true
-            }
+            Self::Worker
+            | Self::Wait
+            | Self::SubWorkflow
+            | Self::StartWorkflow
+            | Self::Event
+            | Self::Yield
+            | Self::PullMessages => true,
             Self::Noop
             | Self::SetVariable
             | Self::Terminate
@@ -101,7 +119,8 @@ impl Kind {
             | Self::DoWhile
             | Self::Inline
             | Self::Lambda
-            | Self::Jq => false,
+            | Self::Jq
+            | Self::Absent => false,
         }
     }
 
@@ -116,6 +135,11 @@ impl Kind {
         matches!(self, Self::Join | Self::ExclusiveJoin | Self::DoWhile)
     }
 
+    /// What signals answer.
+    pub(crate) fn is_wait(self) -> bool {
+        matches!(self, Self::Wait | Self::Yield)
+    }
+
     pub(crate) fn is_fork(self) -> bool {
         matches!(self, Self::Fork | Self::DynamicFork)
     }
@@ -128,10 +152,4 @@ impl Kind {
 /// What such a task is called on the wire, where that is not its type.
 pub(crate) fn task_type(kind: &str) -> &str {
     if Kind::of(kind).is_fork() { "FORK" } else { kind }
-}
-
-const NOT_YET: [&str; 2] = ["HTTP", "KAFKA_PUBLISH"];
-
-pub fn is_supported(kind: &str) -> bool {
-    !NOT_YET.contains(&kind)
 }

@@ -54,7 +54,7 @@ pub fn pin(mut definition: WorkflowDef, registry: &mut impl Registry) -> Result<
 
 /// The literal name of a sub-workflow without a version. What an expression will name is looked up
 /// when the child starts, and so is version 0.
-fn unpinned_child(step: &WorkflowTask) -> Option<String> {
+pub(crate) fn unpinned_child(step: &WorkflowTask) -> Option<String> {
     let parameters = step.sub_workflow_param.as_ref().filter(|_| step.kind == "SUB_WORKFLOW")?;
     let is_given = matches!(
         &parameters.workflow_definition,
@@ -342,11 +342,12 @@ impl Step {
         self.policy().timeout_policy
     }
 
-    /// None for what others complete: an EVENT that is not over at once waits for somebody. A
-    /// worker may always die, whatever its step says.
+    /// None for what others complete: an EVENT that is not over at once waits for somebody, and so
+    /// does what pulls messages. A worker may always die, whatever its step says.
     pub fn response_timeout_seconds(&self) -> i64 {
         let by_others = self.task().async_complete && self.kind().is_system();
-        let waits_for_others = matches!(self.kind(), Kind::SubWorkflow | Kind::Event);
+        let waits_for_others =
+            matches!(self.kind(), Kind::SubWorkflow | Kind::Event | Kind::PullMessages);
         if by_others || waits_for_others { 0 } else { self.policy().response_timeout_seconds }
     }
 

@@ -44,7 +44,7 @@ impl Turn<'_> {
         self.take(&task, &held, progress, output, None)
     }
 
-    /// The first open WAIT, chosen and answered in one: two signals never answer the same one.
+    /// The first open WAIT or YIELD, chosen and answered in one: no two signals answer the same.
     pub(crate) fn signal(&mut self, progress: &Progress) -> Result<(), Stop> {
         let found = self.execution().first_wait().cloned();
         let task = found.ok_or(Rejection::NothingPending)?;

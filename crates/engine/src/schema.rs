@@ -16,6 +16,7 @@ use jsonschema::{PatternOptions, ValidationError, Validator};
 use semel_model::{Payload, SchemaDef, SchemaType, Violation};
 use serde_json::{Map, Value};
 
+pub use enforced::embed_in_task;
 pub(crate) use enforced::{Enforced, embed};
 use meter::{Counted, Metered, within};
 use prepared::prepared;

@@ -268,7 +268,7 @@ impl Turn<'_> {
         Ok(())
     }
 
-    fn expect_running(&self, verb: &str) -> Result<(), Stop> {
+    pub(crate) fn expect_running(&self, verb: &str) -> Result<(), Stop> {
         match self.execution().status() {
             Some(WorkflowStatus::Running) => Ok(()),
             status => {

@@ -154,9 +154,9 @@ impl Task {
         in_turns(reference, &self.turns[..loops.min(self.turns.len())])
     }
 
-    /// A WAIT that only somebody's word will end.
+    /// A WAIT or a YIELD that only somebody's word will end.
     pub fn is_blocking(&self) -> bool {
-        let waits = !self.status.is_terminal() && self.kind() == Kind::Wait;
+        let waits = !self.status.is_terminal() && self.kind().is_wait();
         waits && self.wait_until.is_none() && !self.is_ahead
     }
 }

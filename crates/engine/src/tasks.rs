@@ -10,10 +10,12 @@ mod event;
 mod exclusive_join;
 mod fork_join;
 mod fork_join_dynamic;
+mod given_definition;
 mod inline;
 mod join;
 mod json_jq_transform;
 mod lambda;
+mod pull_workflow_messages;
 mod set_variable;
 mod start_workflow;
 mod sub_workflow;
@@ -21,6 +23,7 @@ mod switch;
 mod terminate;
 mod wait;
 
+pub use given_definition::marked_dynamic;
 pub(crate) use set_variable::VARIABLES_BYTES_MAX;
 
 use std::sync::Arc;
@@ -38,7 +41,7 @@ use crate::turn::{Closing, Turn};
 impl Turn<'_> {
     pub(crate) fn begin_system(&mut self, kind: Kind, task: TaskId) -> Result<(), Stop> {
         match kind {
-            Kind::Worker | Kind::Human => {}
+            Kind::Worker | Kind::Human | Kind::Yield => {}
             Kind::Dynamic => self.fail_dynamic(task)?,
             Kind::Noop => self.end_system(task, TaskStatus::Completed, Payload::empty(), None),
             Kind::SetVariable => self.set_variables(task),
@@ -56,6 +59,8 @@ impl Turn<'_> {
             Kind::Inline => self.begin_inline(task),
             Kind::Lambda => self.begin_lambda(task),
             Kind::Jq => self.begin_jq(task),
+            Kind::Absent => self.fail_absent(task),
+            Kind::PullMessages => self.begin_pull(task),
         }
         Ok(())
     }
@@ -93,7 +98,10 @@ impl Turn<'_> {
             | Kind::Fork
             | Kind::DynamicFork
             | Kind::ExclusiveJoin
-            | Kind::Dynamic => {} // They have none.
+            | Kind::Dynamic
+            | Kind::Yield
+            | Kind::Absent
+            | Kind::PullMessages => {} // They have none.
         }
         Ok(())
     }
@@ -105,7 +113,7 @@ impl Turn<'_> {
         self.ask(task, Question::Script { language, source }, input);
     }
 
-    fn end_system(
+    pub(crate) fn end_system(
         &mut self,
         task: TaskId,
         status: TaskStatus,

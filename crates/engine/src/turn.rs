@@ -131,6 +131,9 @@ impl<'a> Turn<'a> {
     }
 
     pub(crate) fn emit(&mut self, change: Change) {
+        if matches!(change, Change::TaskReset { .. } | Change::TasksRemoved { .. }) {
+            self.give_back_messages(&change);
+        }
         let definition = self.brought.definition;
         let page = Page { at: self.now, payloads: &self.payloads, definition };
         self.execution.apply(&change, &page);
@@ -238,18 +241,18 @@ impl<'a> Turn<'a> {
         Ok(found.into_iter().filter_map(|(name, found)| Some((name, found?))).collect())
     }
 
-    /// Why that run of a registered workflow may not begin with that input. What was said when this
+    /// Why that run of a workflow may not begin with that input. What was said when this
     /// was first decided still counts.
     pub(crate) fn refusal(
         &mut self,
         run: ExecutionId,
-        of: Registered,
+        definition: Digest,
         input: &Payload,
     ) -> Option<String> {
         let said = match self.facts.refusals.get(&run) {
             Some(said) => said.clone(),
             None => {
-                let refusal = self.facts.choosy.get(of.definition)?.refusal(input);
+                let refusal = self.facts.choosy.get(definition)?.refusal(input);
                 refusal.as_ref().map(Rejection::to_string)
             }
         };

@@ -48,6 +48,18 @@ impl WorkflowDef {
         findings.definition("", self, registered);
         findings.list
     }
+
+    /// Every step and where it stands, with those of definitions given in place.
+    pub fn places(&self, prefix: &str) -> Vec<(String, &WorkflowTask)> {
+        let mut open = vec![(prefix.to_owned(), self)];
+        let mut all = vec![];
+        while let Some((prefix, definition)) = open.pop() {
+            let places = places(&prefix, definition);
+            open.extend(places.iter().rev().filter_map(Place::given_definition));
+            all.extend(places.into_iter().map(|place| (place.path, place.step)));
+        }
+        all
+    }
 }
 
 impl TaskDef {
@@ -95,6 +107,20 @@ struct Place<'a> {
     after: Option<&'a WorkflowTask>,
     is_top_level: bool,
     is_in_loop: bool,
+}
+
+impl<'a> Place<'a> {
+    /// The definition that the step gives in place, and where that stands.
+    fn given_definition(&self) -> Option<(String, &'a WorkflowDef)> {
+        let params = self.step.sub_workflow_param.as_ref()?;
+        match params.workflow_definition.as_ref()? {
+            InlineDefinition::Definition(inline) => {
+                let path = format!("{}.subWorkflowParam.workflowDefinition.", self.path);
+                Some((path, &**inline))
+            }
+            InlineDefinition::Expression(_) => None,
+        }
+    }
 }
 
 /// All steps of one definition in the order of the text. Nesting is as deep as the sender likes, so
@@ -200,16 +226,7 @@ impl Findings {
                     self.expressions(place, &references);
                 }
             }
-            open.extend(places.iter().rev().filter_map(|place| {
-                let params = place.step.sub_workflow_param.as_ref()?;
-                let path = &place.path;
-                match params.workflow_definition.as_ref()? {
-                    InlineDefinition::Definition(inline) => {
-                        Some((format!("{path}.subWorkflowParam.workflowDefinition."), &**inline))
-                    }
-                    InlineDefinition::Expression(_) => None,
-                }
-            }));
+            open.extend(places.iter().rev().filter_map(Place::given_definition));
         }
     }
 

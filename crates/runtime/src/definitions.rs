@@ -6,7 +6,7 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 use quick_cache::sync::Cache;
-use semel_engine::{Limits, Pinned, Registry, pin};
+use semel_engine::{Limits, Pinned, Registry, embed_in_task, pin};
 use semel_model::{Digest, SchemaDef, TaskDef, WorkflowDef};
 use semel_store::{DocumentKey, Kind, Store, StoreError};
 
@@ -125,6 +125,14 @@ impl Definitions {
         let found = found.map(|body| parse(&body, name)).transpose()?.map(Arc::new);
         current.tasks.insert(name.to_owned(), found.clone());
         Ok(found)
+    }
+
+    /// As a step that comes with data has it in itself.
+    pub(crate) fn embedded_task(&self, name: &str) -> Result<Option<Arc<TaskDef>>, Failure> {
+        let Some(mut found) = self.task(name)? else { return Ok(None) };
+        let mut looking = Looking { definitions: self, failure: None };
+        embed_in_task(&mut found, &mut looking);
+        looking.failure.map_or(Ok(Some(found)), Err)
     }
 
     pub fn tasks(&self) -> Result<Vec<TaskDef>, Failure> {

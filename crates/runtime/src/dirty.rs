@@ -140,7 +140,10 @@ impl Touched {
             | Change::Continued
             | Change::ExecutionAlerted
             | Change::Paused
-            | Change::Resumed => {}
+            | Change::Resumed
+            | Change::MessagePosted { .. }
+            | Change::MessagesTaken { .. }
+            | Change::MessagesReturned { .. } => {}
         }
     }
 

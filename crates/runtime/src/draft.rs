@@ -165,7 +165,7 @@ impl Round {
             }
             Rows::Tasks(names) => {
                 for name in names {
-                    let found = world.definitions.task(&name);
+                    let found = world.definitions.embedded_task(&name);
                     let found = found.map_err(|failure| Outcome::Answer(Err(failure)))?;
                     facts.tasks.insert(name, found);
                 }
@@ -255,8 +255,7 @@ impl Round {
     /// Creates the runs that the draft's decisions led to, and those that these led to.
     pub(crate) fn deliver_births(&self, world: &World, draft: &mut Draft) -> Result<(), Outcome> {
         while let Some(birth) = draft.births.pop_front() {
-            let definition = world.definitions.pinned(birth.start.definition);
-            let definition = definition.map_err(|failure| Outcome::Answer(Err(failure)))?;
+            let definition = draft.definition(world, birth.start.definition)?;
             let unborn = Execution::unborn(birth.run, Arc::clone(&definition));
             let event = Event::Started(Start { input: semel_engine::Slot(0), ..birth.start });
             let hearing = Hearing {
@@ -290,12 +289,20 @@ impl Round {
 }
 
 impl Draft {
+    /// What runs that are to be born are pinned to: it may come with this very draft.
+    fn definition(&self, world: &World, digest: Digest) -> Result<Arc<Pinned>, Outcome> {
+        if let Some(defined) = self.pinned.get(&digest) {
+            return Ok(Arc::clone(defined));
+        }
+        let found = world.definitions.pinned(digest);
+        found.map_err(|failure| Outcome::Answer(Err(failure)))
+    }
+
     /// Whoever is decided later in this draft sees these keys taken, before their runs are born.
     fn claim_keys(&mut self, world: &World) -> Result<(), Outcome> {
         for birth in &self.births {
             let Some(key) = birth.start.idempotency_key.as_deref() else { continue };
-            let definition = world.definitions.pinned(birth.start.definition);
-            let definition = definition.map_err(|failure| Outcome::Answer(Err(failure)))?;
+            let definition = self.definition(world, birth.start.definition)?;
             let key = RecordKey::start(&definition.definition().name, key);
             self.claims.entry(key).or_insert(birth.run);
         }

@@ -283,6 +283,7 @@ pub(crate) fn subject(event: &Event, before: &Execution) -> Option<TaskId> {
         | Event::VariablesUpdated { .. }
         | Event::Removed
         | Event::Told(_)
-        | Event::ChildRevived { .. } => None,
+        | Event::ChildRevived { .. }
+        | Event::Posted { .. } => None,
     }
 }

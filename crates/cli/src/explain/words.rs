@@ -55,6 +55,7 @@ pub(super) fn is_of_the_house(task: &Task) -> bool {
         "NOOP",
         "SET_VARIABLE",
         "TERMINATE",
+        "YIELD",
     ];
     TYPES.contains(&task.task_type.as_str())
 }
@@ -135,6 +136,10 @@ impl Scene<'_> {
                 self.by_hand(task),
             ],
             "WAIT" => self.wait(task),
+            "YIELD" => vec![
+                format!("{name} waits for a signal, since {}.", self.past(task.scheduled_time)),
+                self.by_hand(task),
+            ],
             _ if is_of_the_house(task) => {
                 let since = self.past(task.scheduled_time);
                 vec![format!("{name} ({}) is {} since {since}.", task.task_type, task.status)]

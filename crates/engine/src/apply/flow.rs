@@ -109,7 +109,10 @@ pub(super) fn flow_of(step: &Step, input: &Payload) -> Flow {
         | Kind::Dynamic
         | Kind::Inline
         | Kind::Lambda
-        | Kind::Jq => Flow::None,
+        | Kind::Jq
+        | Kind::Yield
+        | Kind::Absent
+        | Kind::PullMessages => Flow::None,
     }
 }
 

@@ -7,7 +7,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use semel_model::{Payload, SchemaDef, WorkflowDef};
+use semel_model::{Payload, SchemaDef, TaskDef, WorkflowDef};
 
 use super::{Schema, unenforceable};
 use crate::decide::Rejection;
@@ -111,14 +111,20 @@ pub(crate) fn embed(definition: &mut WorkflowDef, registry: &mut impl Registry) 
         fill(&mut definition.output_schema, registry);
     }
     definition.for_each_step_mut(|step| {
-        let Some(task) = &mut step.task_definition else { return };
-        let named = [task.enforced_input(), task.enforced_output()];
-        if named.into_iter().flatten().any(SchemaDef::is_named) {
-            let task = Arc::make_mut(task);
-            fill(&mut task.input_schema, registry);
-            fill(&mut task.output_schema, registry);
+        if let Some(task) = &mut step.task_definition {
+            embed_in_task(task, registry);
         }
     });
+}
+
+/// The same for a task definition by itself.
+pub fn embed_in_task(task: &mut Arc<TaskDef>, registry: &mut impl Registry) {
+    let named = [task.enforced_input(), task.enforced_output()];
+    if named.into_iter().flatten().any(SchemaDef::is_named) {
+        let task = Arc::make_mut(task);
+        fill(&mut task.input_schema, registry);
+        fill(&mut task.output_schema, registry);
+    }
 }
 
 fn fill(schema: &mut Option<SchemaDef>, registry: &mut impl Registry) {

@@ -81,7 +81,10 @@ fn is_leaf(kind: Kind) -> bool {
         | Kind::Event
         | Kind::Inline
         | Kind::Lambda
-        | Kind::Jq => true,
+        | Kind::Jq
+        | Kind::Yield
+        | Kind::Absent
+        | Kind::PullMessages => true,
         Kind::Switch
         | Kind::Decision
         | Kind::Fork

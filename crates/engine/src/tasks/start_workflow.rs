@@ -1,11 +1,12 @@
 //! # START_WORKFLOW: begin a run and go on
 //!
 //! The start is keyed by the step's effect key, which neither a retry nor a rerun changes: asked
-//! again, it finds the run it began. A key of its own is obeyed instead.
+//! again, it finds the run it began. A key of its own is obeyed instead. The run may bring its own
+//! definition.
 
 use semel_model::{
-    ExecutionId, IdempotencyStrategy, Payload, StartWorkflowRequest, TaskId, TaskStatus, Timestamp,
-    effect_key,
+    Digest, ExecutionId, IdempotencyStrategy, Payload, StartWorkflowRequest, TaskId, TaskStatus,
+    Timestamp, WorkflowDef, effect_key,
 };
 use serde_json::json;
 
@@ -16,6 +17,7 @@ use crate::execution::Execution;
 use crate::failure::DEPTH_MAX;
 use crate::record::RecordKey;
 use crate::start_key::{Standing, judge};
+use crate::tasks::given_definition::marked_dynamic;
 use crate::turn::Turn;
 
 /// A run this old has done something of its own.
@@ -39,10 +41,11 @@ impl Turn<'_> {
     /// The inner error is the task's: it fails with that reason.
     fn start_run(&mut self, id: TaskId) -> Result<Result<ExecutionId, String>, Stop> {
         let task = self.execution().expect_task(id).clone();
-        let request = match request(&task.input) {
+        let (request, own) = match request(&task.input) {
             Ok(request) => request,
             Err(why) => return Ok(Err(why)),
         };
+        let name = own.as_ref().map_or(&request.name, |own| &own.name).clone();
         let depth = self.execution().depth_of_successor(self.now());
         if depth > DEPTH_MAX {
             return Ok(Err(format!("{DEPTH_MAX} runs began each other at once; no more is begun")));
@@ -55,7 +58,7 @@ impl Turn<'_> {
                 (key, IdempotencyStrategy::ReturnExisting)
             }
         };
-        let record = RecordKey::start(&request.name, &key);
+        let record = RecordKey::start(&name, &key);
         let run = ExecutionId::of_start(id, self.seq());
         match judge(self.claim(&record)?, strategy) {
             Standing::Create => {}
@@ -64,12 +67,17 @@ impl Turn<'_> {
                 return Ok(Err(format!("a run exists under idempotencyKey {key}: {found}")));
             }
         }
-        let Some(registered) = self.registered(&request.name, request.version)? else {
-            let version = request.version.map_or("null".to_owned(), |version| version.to_string());
-            let name = request.name;
-            return Ok(Err(format!("No such workflow defined. name={name}, version={version}")));
+        let is_own = own.is_some();
+        let definition = match own {
+            Some(own) => self.pin_given(own)?,
+            None => self.named_definition(&name, request.version)?,
         };
-        if let Some(why) = self.refusal(run, registered, &request.input) {
+        let definition = match definition {
+            Ok(definition) => definition,
+            Err(why) => return Ok(Err(why)),
+        };
+        let input = if is_own { marked_dynamic(&request.input) } else { request.input };
+        if let Some(why) = self.refusal(run, definition, &input) {
             return Ok(Err(why));
         }
         self.take_key(record, run);
@@ -77,7 +85,7 @@ impl Turn<'_> {
         let correlation = request.correlation_id.filter(|text| !text.is_empty());
         let domains = request.task_to_domain.filter(|map| !map.is_empty());
         let start = Start {
-            definition: registered.definition,
+            definition,
             correlation_id: correlation.or_else(|| execution.correlation_id().map(str::to_owned)),
             priority: request.priority,
             task_to_domain: domains.unwrap_or_else(|| execution.task_to_domain().clone()),
@@ -88,10 +96,22 @@ impl Turn<'_> {
             depth,
             traceparent: execution.traceparent(),
             event: None,
-            input: self.store(request.input),
+            input: self.store(input),
         };
         self.emit(Change::RunCreated { run, start: Box::new(start) });
         Ok(Ok(run))
+    }
+
+    /// What is registered by that name, pinned. The inner error says that nothing is.
+    pub(super) fn named_definition(
+        &mut self,
+        name: &str,
+        version: Option<i32>,
+    ) -> Result<Result<Digest, String>, Stop> {
+        let found = self.registered(name, version)?;
+        let version = version.map_or("null".to_owned(), |version| version.to_string());
+        let missing = || format!("No such workflow defined. name={name}, version={version}");
+        Ok(found.map(|found| found.definition).ok_or_else(missing))
     }
 }
 
@@ -104,7 +124,8 @@ impl Execution {
     }
 }
 
-fn request(input: &Payload) -> Result<StartWorkflowRequest, String> {
+/// The request, and the definition it brings. That one is looked at when what is registered is known.
+fn request(input: &Payload) -> Result<(StartWorkflowRequest, Option<WorkflowDef>), String> {
     #[derive(serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Wanted {
@@ -113,13 +134,11 @@ fn request(input: &Payload) -> Result<StartWorkflowRequest, String> {
     }
     let wanted: Wanted = serde_json::from_str(input.text())
         .map_err(|error| format!("'startWorkflow' is no start request: {error}"))?;
-    let request = wanted.start_workflow.ok_or("Missing 'startWorkflow' in input data.")?;
-    if request.workflow_def.is_some() {
-        return Err("startWorkflow.workflowDef: name a registered workflow instead".to_owned());
-    }
-    let violations = request.violations_knowing(&|_| None);
+    let mut request = wanted.start_workflow.ok_or("Missing 'startWorkflow' in input data.")?;
+    let own = request.workflow_def.take();
+    let violations = request.violations();
     if violations.is_empty() {
-        return Ok(request);
+        return Ok((request, own));
     }
     let sentences: Vec<_> = violations.into_iter().map(|violation| violation.message).collect();
     Err(sentences.join(". "))

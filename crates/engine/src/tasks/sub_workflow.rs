@@ -6,8 +6,10 @@
 
 use std::collections::BTreeMap;
 
-use semel_model::{ExecutionId, IdempotencyStrategy, Payload, TaskId, TaskStatus};
-use serde::Deserialize;
+use semel_model::{
+    Digest, ExecutionId, IdempotencyStrategy, InlineDefinition, Payload, TaskId, TaskStatus,
+};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 
 use crate::change::Change;
@@ -18,6 +20,7 @@ use crate::message::Message;
 use crate::pin::Step;
 use crate::record::RecordKey;
 use crate::start_key::{Standing, judge};
+use crate::tasks::given_definition::{marked_dynamic, read};
 use crate::turn::Turn;
 
 /// The task input, as this module has written it.
@@ -28,6 +31,9 @@ struct Wanted {
     sub_workflow_name: Value,
     #[serde(default)]
     sub_workflow_version: Value,
+    /// Present, though perhaps null, when the step brings one.
+    #[serde(default, deserialize_with = "present")]
+    sub_workflow_definition: Option<Value>,
     #[serde(default)]
     priority: Value,
     #[serde(default)]
@@ -55,11 +61,22 @@ impl Turn<'_> {
             ("idempotencyKey", json!(parameters.idempotency_key)),
             ("idempotencyStrategy", json!(strategy)),
         ];
-        for (key, template) in written {
-            let value = self.resolve_value(&template, Some(task));
-            if !value.is_null() {
-                fields.insert(key.to_owned(), value);
-            }
+        let mut resolve = |template: &Value| self.resolve_value(template, Some(task));
+        let written = written.map(|(key, template)| (key, resolve(&template)));
+        // Expressions inside a definition are those of the run it begins.
+        let definition = match &parameters.workflow_definition {
+            Some(InlineDefinition::Definition(definition)) => json!(definition),
+            Some(InlineDefinition::Expression(text)) => resolve(&json!(text)),
+            None => Value::Null,
+        };
+        fields.extend(
+            written
+                .into_iter()
+                .filter(|(_, value)| !value.is_null())
+                .map(|(k, v)| (k.to_owned(), v)),
+        );
+        if parameters.workflow_definition.is_some() {
+            fields.insert("subWorkflowDefinition".to_owned(), definition);
         }
         let head = serde_json::to_string(&fields).expect("plain data");
         let separator = if fields.is_empty() { "" } else { "," };
@@ -86,9 +103,11 @@ impl Turn<'_> {
             Ok(wanted) => wanted,
             Err(error) => return Ok(Err(format!("subWorkflowParam cannot be used: {error}"))),
         };
-        let (name, version) = match (wanted.name(), wanted.version()) {
-            (Ok(name), Ok(version)) => (name, version),
-            (Err(why), _) | (_, Err(why)) => return Ok(Err(why)),
+        let own = wanted.sub_workflow_definition.as_ref().map(read).transpose();
+        let (own, name, version) = match (own, wanted.name(), wanted.version()) {
+            (Ok(Some(own)), _, _) => (Some(own.clone()), own.name, None),
+            (Ok(None), Ok(name), Ok(version)) => (None, name, version),
+            (Err(why), _, _) | (_, Err(why), _) | (_, _, Err(why)) => return Ok(Err(why)),
         };
         if self.execution().run().depth >= DEPTH_MAX {
             return Ok(Err(format!("workflows are nested {DEPTH_MAX} deep; no child was started")));
@@ -111,29 +130,32 @@ impl Turn<'_> {
                 }
             }
         }
-        let Some(registered) = self.registered(&name, version)? else {
-            let version = version.map_or("null".to_owned(), |version| version.to_string());
-            return Ok(Err(format!("No such workflow defined. name={name}, version={version}")));
+        let definition = match own {
+            Some(own) => self.pin_given(own)?,
+            None => self.named_definition(&name, version)?,
+        };
+        let definition = match definition {
+            Ok(definition) => definition,
+            Err(why) => return Ok(Err(why)),
         };
         let child = ExecutionId::of_child(id, task.children);
-        if let Some(why) = self.refusal(child, registered, &wanted.workflow_input) {
+        if let Some(why) = self.refusal(child, definition, &wanted.workflow_input) {
             return Ok(Err(why));
         }
         if let Some(key) = taken {
             self.take_key(key, child);
         }
-        self.create_child(id, task.children, &wanted, registered.definition);
+        self.create_child(id, task.children, &wanted, definition);
         Ok(Ok(()))
     }
 
-    fn create_child(
-        &mut self,
-        id: TaskId,
-        edge: u32,
-        wanted: &Wanted,
-        definition: semel_model::Digest,
-    ) {
+    fn create_child(&mut self, id: TaskId, edge: u32, wanted: &Wanted, definition: Digest) {
         let child = ExecutionId::of_child(id, edge);
+        let input = match wanted.sub_workflow_definition {
+            Some(_) => marked_dynamic(&wanted.workflow_input),
+            None => wanted.workflow_input.clone(),
+        };
+        let input = self.store(input);
         let execution = self.execution();
         let domains = wanted.sub_workflow_task_to_domain.clone().filter(|map| !map.is_empty());
         let start = Start {
@@ -147,7 +169,7 @@ impl Turn<'_> {
             born: true,
             depth: execution.run().depth + 1,
             traceparent: execution.traceparent(),
-            input: self.store(wanted.workflow_input.clone()),
+            input,
             event: None,
         };
         self.emit(Change::RunCreated { run: child, start: Box::new(start) });
@@ -191,6 +213,11 @@ impl Wanted {
         let strategy = self.idempotency_strategy.as_deref();
         Some((key, strategy.unwrap_or(IdempotencyStrategy::Fail.as_str())))
     }
+}
+
+/// A null that was written down is a value too.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
 }
 
 /// A number, or text that is one: expressions give either.

@@ -294,6 +294,7 @@ impl Bench {
             "resumed": execution.last_resumed_at(), "domains": execution.task_to_domain(),
             "variables": execution.variables(), "definition": execution.definition().digest(),
             "tasks": tasks, "open": open, "consumed": consumed,
+            "messages": execution.messages_waiting(),
         })
     }
 

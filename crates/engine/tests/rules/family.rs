@@ -208,6 +208,10 @@ impl Family {
                     let input = entry.payloads[start.input.0 as usize].clone();
                     births.push_back(Birth { run: *run, start: (**start).clone(), input });
                 }
+                Change::Defined { definition } => {
+                    let text = entry.payloads[definition.0 as usize].text();
+                    Arc::make_mut(&mut self.shelf).keep(text.as_bytes());
+                }
                 Change::Sent { to, message } => {
                     let letter = Letter::of(message, &entry.payloads);
                     let letter = Letter::decode(&letter.encode()).expect("a letter reads back");

@@ -37,6 +37,12 @@ impl Shelf {
         pinned
     }
 
+    /// A definition that came with the data of a run.
+    pub(crate) fn keep(&mut self, text: &[u8]) {
+        let pinned = Pinned::parse(text).expect("what the engine wrote it can read");
+        self.pinned.insert(pinned.digest(), Arc::new(pinned));
+    }
+
     pub(crate) fn pinned(&self, digest: Digest) -> &Arc<Pinned> {
         &self.pinned[&digest]
     }

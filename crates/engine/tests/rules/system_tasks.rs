@@ -148,3 +148,28 @@ fn a_system_task_is_in_no_domain_and_no_queue() {
     run.report(&said).unwrap();
     assert_eq!(run.row("a").queue.domain.as_deref(), Some("x"));
 }
+
+#[test]
+fn a_type_that_is_not_in_this_release_fails_for_good_and_says_what_to_do() {
+    for kind in ["LLM_CHAT_COMPLETE", "JDBC", "HTTP_POLL", "WAIT_FOR_WEBHOOK", "AGENT"] {
+        let definition = flow(&[with(system("s", kind, json!({})), json!({"retryCount": 3}))]);
+        let run = Bench::start(definition, json!({}));
+        run.reads(&["FAILED", "s 0 FAILED_WITH_TERMINAL_ERROR"]);
+        let reason = run.attempt("s", 0).reason.clone().unwrap_or_default();
+        let said = format!("task type {kind} is not in this release: give the step a type");
+        assert!(reason.starts_with(&said), "{reason}");
+    }
+    let run = Bench::start(flow(&[system("s", "GENERATE_REPORT", json!({}))]), json!({}));
+    run.reads(&["RUNNING", "s 0 SCHEDULED"]);
+}
+
+#[test]
+fn a_type_that_is_not_in_this_release_may_stand_where_a_run_never_comes() {
+    let cases = json!({"a": [system("s", "LLM_CHAT_COMPLETE", json!({}))]});
+    let choice = with(
+        system("choose", "SWITCH", json!({"which": "b"})),
+        json!({"evaluatorType": "value-param", "expression": "which", "decisionCases": cases}),
+    );
+    let run = Bench::start(flow(&[choice]), json!({}));
+    run.reads(&["COMPLETED", "choose 0 COMPLETED"]);
+}

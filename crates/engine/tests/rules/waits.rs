@@ -1,4 +1,4 @@
-//! # WAIT and HUMAN: tasks that nobody works on (semantics 2.8, 4.4, 7.17)
+//! # WAIT, HUMAN and YIELD: tasks that nobody works on (semantics 2.8, 4.4, 7.17, 7.21, 10.3)
 
 use semel_engine::{Event, Progress, Rejection, Slot, Stop};
 use semel_model::TaskResultStatus::{self, Completed, Failed, FailedWithTerminalError, InProgress};
@@ -15,6 +15,10 @@ fn waiting(kind: &str, input: Value) -> Value {
 fn under(kind: &str, input: Value, policy: Value) -> Value {
     let policy = with(json!({"name": "w", "responseTimeoutSeconds": 0}), policy);
     with(waiting(kind, input), json!({"taskDefinition": policy}))
+}
+
+fn named(name: &str) -> Value {
+    json!({"name": name, "taskReferenceName": name})
 }
 
 fn say(run: &mut Bench, attempt: u32, status: TaskResultStatus, output: Value) {
@@ -199,4 +203,33 @@ fn a_signal_that_fails_a_wait_fails_the_run() {
     let mut run = Bench::start(flow(&[waiting("WAIT", json!({}))]), json!({}));
     signal(&mut run, FailedWithTerminalError, json!({})).expect("w waits");
     run.reads(&["FAILED", "w 0 FAILED_WITH_TERMINAL_ERROR"]);
+}
+
+#[test]
+fn a_yield_waits_without_a_deadline_whatever_it_is_given() {
+    let steps = [waiting("YIELD", json!({"duration": "1s"})), step("a", json!({}))];
+    let mut run = Bench::start(flow(&steps), json!({}));
+    run.tick(100_000);
+    run.reads(&["RUNNING", "w 0 IN_PROGRESS"]);
+    assert!(run.attempt("w", 0).is_blocking());
+    assert_eq!(run.execution.first_wait().map(|task| task.id), Some(run.attempt("w", 0).id));
+    signal(&mut run, InProgress, json!({"seen": 1})).expect("w yields");
+    run.reads(&["RUNNING", "w 0 IN_PROGRESS"]);
+    signal(&mut run, Completed, json!({"said": "yes"})).expect("w yields");
+    run.reads(&["RUNNING", "w 0 COMPLETED", "a 0 SCHEDULED"]);
+    assert_eq!(run.attempt("w", 0).output.value(), json!({"seen": 1, "said": "yes"}));
+}
+
+#[test]
+fn signals_answer_yields_and_waits_in_the_order_they_were_scheduled_and_no_human_task() {
+    let other = |name: &str, kind: &str| with(waiting(kind, json!({})), named(name));
+    let branches = json!([[other("h", "HUMAN")], [other("y", "YIELD")], [other("w", "WAIT")]]);
+    let fork = with(other("f", "FORK_JOIN"), json!({"forkTasks": branches}));
+    let join = with(other("j", "JOIN"), json!({"joinOn": ["h", "y", "w"]}));
+    let mut run = Bench::start(flow(&[fork, join]), json!({}));
+    signal(&mut run, Completed, json!({})).expect("y yields");
+    assert_eq!(run.attempt("y", 0).status.as_str(), "COMPLETED");
+    signal(&mut run, Completed, json!({})).expect("w waits");
+    assert_eq!(run.attempt("w", 0).status.as_str(), "COMPLETED");
+    signal(&mut run, Completed, json!({})).expect_err("a person is not signalled");
 }

@@ -1,0 +1,148 @@
+//! # Definitions that come with the data of a run (semantics 7.12, 7.13)
+
+use semel_engine::Event;
+use semel_model::{ExecutionId, WorkflowStatus};
+use serde_json::{Value, json};
+
+use crate::children::{named, once, sub};
+use crate::family::Family;
+use crate::shapes::{step, with};
+
+/// A SUB_WORKFLOW step that brings its definition.
+fn bringing(definition: Value) -> Value {
+    with(sub("s", ""), json!({"subWorkflowParam": {"workflowDefinition": definition}}))
+}
+
+/// A START_WORKFLOW step that brings its definition.
+fn beginning(definition: Value) -> Value {
+    let request = json!({"name": "own", "input": {"n": 1}, "workflowDef": definition});
+    json!({"name": "g", "taskReferenceName": "g", "type": "START_WORKFLOW",
+        "inputParameters": {"startWorkflow": request}})
+}
+
+fn family(steps: &[Value]) -> Family {
+    Family::of(&[named("known", &[once("x")]), named("flow", steps)])
+}
+
+fn reason(family: &Family, id: ExecutionId, reference: &str) -> String {
+    let task = family.execution(id).latest(reference).expect("the step was reached");
+    task.reason.clone().unwrap_or_default()
+}
+
+fn started(family: &Family, id: ExecutionId) -> ExecutionId {
+    let output = family.execution(id).latest("g").expect("it was reached").output.value();
+    output["workflowId"].as_str().expect("it began a run").parse().expect("an id")
+}
+
+#[test]
+fn a_child_runs_by_the_definition_its_step_brings() {
+    let asks = with(once("x"), json!({"inputParameters": {"n": "${workflow.input.n}"}}));
+    let brings = with(bringing(named("own", &[asks])), json!({"inputParameters": {"n": 7}}));
+    let mut family = family(&[brings, once("after")]);
+    let id = family.start("flow", json!({"n": "not this one"}));
+    let child = family.child(id, "s");
+    let run = family.execution(child);
+    assert_eq!(run.definition().definition().name, "own");
+    let input = json!({"n": 7, "_systemMetadata": {"dynamic": true}});
+    assert_eq!(run.input().value(), input);
+    assert_eq!(run.latest("x").unwrap().input.value(), json!({"n": 7}));
+    let told = family.execution(id).latest("s").unwrap().input.value();
+    assert_eq!(told["subWorkflowDefinition"]["name"], "own");
+    assert_eq!(told["workflowInput"], json!({"n": 7}), "as it was given");
+    family.crash();
+    family.complete(child, "x", json!({"v": 1}));
+    family.deliver_all();
+    family.reads(id, &["RUNNING", "s 0 COMPLETED", "after 0 SCHEDULED"]);
+}
+
+#[test]
+fn an_expression_may_yield_the_definition_and_nothing_else() {
+    let mut family = family(&[bringing(json!("${workflow.input.d}"))]);
+    let own = named("own", &[once("x")]);
+    let id = family.start("flow", json!({"d": own}));
+    assert_eq!(family.execution(family.child(id, "s")).definition().definition().name, "own");
+    for (given, why) in [
+        (json!(null), "the definition must be an object, not null"),
+        (json!("known"), "the definition must be an object, not \"known\""),
+        (json!({"name": 1, "tasks": 2}), "the definition cannot be read: "),
+    ] {
+        let id = family.start("flow", json!({"d": given}));
+        family.reads(id, &["FAILED", "s 0 FAILED"]);
+        assert!(reason(&family, id, "s").starts_with(why), "{}", reason(&family, id, "s"));
+    }
+}
+
+#[test]
+fn a_definition_that_could_not_be_registered_fails_its_step_with_what_is_wrong() {
+    let twice = named("own", &[once("x"), once("x")]);
+    let unnamed = named("", &[once("x")]);
+    let orphan = named("own", &[sub("y", "nobody")]);
+    let later = named(
+        "own",
+        &[with(
+            once("x"),
+            json!({"type": "HTTP",
+        "inputParameters": {"uri": "http://example.com", "method": "GET"}}),
+        )],
+    );
+    for (definition, why) in [
+        (twice, "taskReferenceName: x should be unique"),
+        (unnamed, "name: WorkflowDef name cannot be null or empty"),
+        (orphan, "No such workflow defined. name=nobody, version=null"),
+        (later, "task type HTTP is not in this release"),
+    ] {
+        let mut family = family(&[bringing(json!("${workflow.input.d}"))]);
+        let id = family.start("flow", json!({"d": definition}));
+        family.reads(id, &["FAILED", "s 0 FAILED"]);
+        assert!(reason(&family, id, "s").contains(why), "{}", reason(&family, id, "s"));
+        assert_eq!(family.members.len(), 1);
+    }
+}
+
+#[test]
+fn what_it_names_is_fixed_when_it_is_begun() {
+    let mut family = family(&[bringing(named("own", &[sub("y", "known"), step("z", json!({}))]))]);
+    let id = family.start("flow", json!({}));
+    let child = family.execution(family.child(id, "s"));
+    let steps = child.definition().definition().steps();
+    assert_eq!(steps[0].sub_workflow_param.as_ref().unwrap().version, Some(1));
+    assert!(steps[1].task_definition.is_some());
+}
+
+#[test]
+fn definitions_inside_definitions_come_to_life_one_after_the_other() {
+    let inner = named("inner", &[once("x")]);
+    let outer = named("outer", &[bringing(inner)]);
+    let mut family = family(&[bringing(outer)]);
+    let id = family.start("flow", json!({}));
+    let outer = family.child(id, "s");
+    family.tick(1);
+    let inner = family.child(outer, "s");
+    family.complete(inner, "x", json!({}));
+    family.deliver_all();
+    family.reads(id, &["COMPLETED", "s 0 COMPLETED"]);
+}
+
+#[test]
+fn a_run_is_begun_by_the_definition_its_step_brings_and_once() {
+    let mut family = family(&[beginning(named("mine", &[once("x")])), once("after")]);
+    let id = family.start("flow", json!({}));
+    let run = started(&family, id);
+    let begun = family.execution(run);
+    assert_eq!(begun.definition().definition().name, "mine");
+    assert_eq!(begun.input().value(), json!({"n": 1, "_systemMetadata": {"dynamic": true}}));
+    assert_eq!(begun.status(), Some(WorkflowStatus::Running));
+    let members = family.members.len();
+    family.fail(id, "after", "no");
+    family.tell(id, Event::Restarted { definition: None }, &[]).unwrap();
+    assert_eq!((started(&family, id), family.members.len()), (run, members));
+    family.reads(id, &["RUNNING", "g 0 COMPLETED", "after 0 SCHEDULED"]);
+}
+
+#[test]
+fn a_start_with_a_definition_that_could_not_be_registered_fails() {
+    let mut family = family(&[beginning(named("mine", &[]))]);
+    let id = family.start("flow", json!({}));
+    family.reads(id, &["FAILED", "g 0 FAILED"]);
+    assert_eq!(reason(&family, id, "g"), "tasks: WorkflowTask list cannot be empty");
+}
