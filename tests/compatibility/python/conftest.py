@@ -25,6 +25,7 @@ class Clients:
         self.tasks = clients.get_task_client()
         self.metadata = clients.get_metadata_client()
         self.secrets = clients.get_secret_client()
+        self.executor = clients.get_workflow_executor()
         api = ApiClient(configuration)
         self.workflow_api = WorkflowResourceApi(api)
         self.task_api = TaskResourceApi(api)
