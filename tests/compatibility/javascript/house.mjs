@@ -99,10 +99,16 @@ class House {
     await this.workflows.updateTaskByRefName(reference, run, status, output);
   }
 
-  /** The SDK's own runner, with these workers, while `work` is done. */
-  async working(workers, work) {
+  /** The SDK's own runner, with these workers, until it is stopped. */
+  employ(workers) {
     const manager = new TaskManager(this.client, workers, { logger: quiet, options: { pollInterval: 20 } });
     manager.startPolling();
+    return manager;
+  }
+
+  /** The same while `work` is done. */
+  async working(workers, work) {
+    const manager = this.employ(workers);
     try {
       return await work();
     } finally {

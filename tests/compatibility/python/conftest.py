@@ -26,6 +26,7 @@ class Clients:
         self.metadata = clients.get_metadata_client()
         self.secrets = clients.get_secret_client()
         self.schemas = clients.get_schema_client()
+        self.executor = clients.get_workflow_executor()
         api = ApiClient(configuration)
         self.workflow_api = WorkflowResourceApi(api)
         self.task_api = TaskResourceApi(api)

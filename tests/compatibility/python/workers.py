@@ -2,14 +2,25 @@
 
 import asyncio
 import time
+from typing import List
 
 from conductor.client.context.task_context import TaskInProgress, get_task_context
 from conductor.client.worker.exception import NonRetryableException
+from conductor.client.workflow.task.simple_task import SimpleTask
 
 
 def add(n: int) -> dict:
     get_task_context().add_log(f"adding to {n}")
     return {"n": n + 1}
+
+
+def plan(task: str, numbers: List[int]) -> dict:
+    """One step for each number, and what each is given."""
+    references = [f"each_{number}" for number in numbers]
+    return {
+        "steps": [SimpleTask(task, reference).to_workflow_task() for reference in references],
+        "inputs": {reference: {"n": number} for reference, number in zip(references, numbers)},
+    }
 
 
 async def add_later(n: int) -> dict:
