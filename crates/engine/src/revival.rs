@@ -176,7 +176,7 @@ impl Turn<'_> {
                     return Err(self.wrong_state("rerun from a step its definition has no more"));
                 }
                 if !self.is_reached(&target) {
-                    return Err(self.wrong_state("rerun from a step it has not come to"));
+                    return Err(self.wrong_state("rerun from a step it had not come to"));
                 }
                 Some(self.with_its_child(target))
             }
@@ -219,16 +219,16 @@ impl Turn<'_> {
         self.go_on_everywhere()
     }
 
-    /// What it is inside of has begun. Of what was skipped ahead that may not be so.
+    /// What it is inside of had begun. Of what was skipped ahead that may not be so.
     fn is_reached(&self, target: &Task) -> bool {
         let home = self.execution().home(target.fork);
         let Some(place) = home.find(&target.reference) else { return false };
         home.surroundings(place).all(|outer| {
             let found = self.execution().latest(&self.name_beside(target, outer));
             let turn = |found: &Task| target.turns.get(found.turns.len()).copied();
-            let is_begun = |found: &Arc<Task>| match found.as_loop() {
-                Some(own) => turn(found) <= Some(own.turn),
-                None => true,
+            let is_begun = |found: &Arc<Task>| {
+                let in_turn = found.as_loop().is_none_or(|own| turn(found) <= Some(own.turn));
+                found.seq < target.seq && in_turn
             };
             found.is_some_and(is_begun)
         })
