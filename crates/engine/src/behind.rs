@@ -1,7 +1,9 @@
 //! # Behind: what came because a task had ended
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
+
+use semel_model::{TaskId, TaskStatus};
 
 use crate::change::{Change, Removed};
 use crate::kinds::Kind;
@@ -46,6 +48,45 @@ impl Turn<'_> {
         if let Some(fork) = target.fork.and_then(|fork| self.task(fork)) {
             self.put_off_failures_behind(&fork);
         }
+    }
+
+    /// What stays and has spoken of tasks that are gone goes on: loops in the first of the turns that
+    /// have lost something, and joins, and so forth outwards. What is around the target does already.
+    pub(crate) fn reopen_around(&mut self, target: &Task, gone: Vec<Arc<Task>>) {
+        let joins = self.execution().latest_attempts().filter(|it| it.as_join().is_some());
+        let joins: Vec<Arc<Task>> = joins.filter(|it| it.id != target.id).cloned().collect();
+        let mut turns: BTreeMap<TaskId, u32> = BTreeMap::new();
+        let mut seen = BTreeSet::new();
+        let mut lost: VecDeque<Arc<Task>> = gone.into();
+        lost.extend(self.task(target.id));
+        while let Some(task) = lost.pop_front() {
+            let around = task.within.and_then(|id| self.task(id));
+            if let Some(around) = around.filter(|around| !self.is_inside(target, around)) {
+                let turn = task.turns.get(around.turns.len()).copied().unwrap_or(1);
+                let first = turns.entry(around.id).or_insert(turn);
+                *first = turn.min(*first);
+                lost.extend(seen.insert(around.id).then_some(around));
+            }
+            let tells = |it: &&Arc<Task>| {
+                it.as_join().is_some_and(|join| join.on.contains(&task.reference))
+            };
+            let told = joins.iter().filter(tells).filter(|join| seen.insert(join.id));
+            lost.extend(told.cloned());
+        }
+        for id in seen {
+            if let Some(turn) = turns.get(&id) {
+                self.emit(Change::LoopTurned { task: id, turn: *turn, items: None });
+            }
+            let task = Arc::clone(self.execution().expect_task(id));
+            if task.status.is_terminal() && task.status != TaskStatus::Skipped {
+                self.resume_task(&task, 0);
+            }
+        }
+    }
+
+    fn is_inside(&self, task: &Task, around: &Task) -> bool {
+        let outer = |id: &TaskId| self.task(*id)?.within;
+        std::iter::successors(task.within, outer).any(|id| id == around.id)
     }
 
     /// A task, or the dynamic fork it is inside of, among the branches that `target` is part of.

@@ -56,12 +56,11 @@ impl Turn<'_> {
             let site = Site::again(&task, home.step(&task.reference).clone());
             self.schedule_again(site, &task, self.now(), By::Hand(None))?;
         }
-        self.go_on_everywhere();
-        Ok(())
+        self.go_on_everywhere()
     }
 
     /// A join or a loop goes on where it was.
-    fn resume_task(&mut self, task: &Task, further: u32) {
+    pub(crate) fn resume_task(&mut self, task: &Task, further: u32) {
         self.emit(Change::TaskResumed { task: task.id, attempt: task.attempt + further });
         self.look_again(&Arc::clone(self.execution().expect_task(task.id)));
     }
@@ -88,7 +87,7 @@ impl Turn<'_> {
 
     /// What follows from tasks that ended well may not have been drawn when the run ended. What would
     /// end the run again at once comes when nothing else is left to do.
-    fn go_on_everywhere(&mut self) {
+    fn go_on_everywhere(&mut self) -> Result<(), Stop> {
         let attempts = self.execution().latest_attempts();
         let mut done: Vec<_> = attempts.filter(|task| self.leads_on(task)).cloned().collect();
         done.sort_by_key(|task| task.seq);
@@ -101,7 +100,13 @@ impl Turn<'_> {
         }
         let open: Vec<_> = self.execution().open_tasks().cloned().collect();
         open.iter().filter(|task| task.kind().is_passive()).for_each(|it| self.look_again(it));
+        let turns = open.iter().filter_map(|task| self.unbegun_turn(task));
+        let turns: Vec<Site> = turns.filter(|it| it.step.kind() != Kind::Terminate).collect();
+        for head in turns {
+            self.schedule_once(head)?;
+        }
         self.stirred = true; // Perhaps nothing is open at all; then settling finds what is left.
+        Ok(())
     }
 
     /// The TERMINATE task that ended the run has its say again when the run comes there.
@@ -173,6 +178,9 @@ impl Turn<'_> {
                 if self.execution().home(target.fork).find(&target.reference).is_none() {
                     return Err(self.wrong_state("rerun from a step its definition has no more"));
                 }
+                if !self.is_reached(&target) {
+                    return Err(self.wrong_state("rerun from a step it had not come to"));
+                }
                 Some(self.with_its_child(target))
             }
             None => None,
@@ -195,12 +203,13 @@ impl Turn<'_> {
             self.emit(revived);
             return self.begin_steps();
         };
-        self.remove_after(&target);
+        let gone = self.remove_after(&target);
         self.emit(revived);
         if target.kind() != Kind::Terminate {
             self.forget_terminate();
         }
         self.surround(&target);
+        self.reopen_around(&target, gone);
         let mut others = self.unsuccessful();
         others.retain(|other| other.id != target.id);
         let input = match rerun.task_input {
@@ -211,8 +220,22 @@ impl Turn<'_> {
         for other in others {
             self.mend(&other, 0)?;
         }
-        self.go_on_everywhere();
-        Ok(())
+        self.go_on_everywhere()
+    }
+
+    /// What it is inside of had begun. Of what was skipped ahead that may not be so.
+    fn is_reached(&self, target: &Task) -> bool {
+        let home = self.execution().home(target.fork);
+        let Some(place) = home.find(&target.reference) else { return false };
+        home.surroundings(place).all(|outer| {
+            let found = self.execution().latest(&self.name_beside(target, outer));
+            let turn = |found: &Task| target.turns.get(found.turns.len()).copied();
+            let is_begun = |found: &Arc<Task>| {
+                let in_turn = found.as_loop().is_none_or(|own| turn(found) <= Some(own.turn));
+                found.seq < target.seq && in_turn
+            };
+            found.is_some_and(is_begun)
+        })
     }
 
     /// Of a sub-workflow the newest attempt stands for all: what came beside it keeps its place.
@@ -242,13 +265,16 @@ impl Turn<'_> {
 
     /// What came after a task is as if it had never been. Beside a sub-workflow only what follows
     /// from it goes: its siblings keep their children.
-    fn remove_after(&mut self, target: &Task) {
+    fn remove_after(&mut self, target: &Task) -> Vec<Arc<Task>> {
+        let before: Vec<Arc<Task>> = self.execution().tasks().cloned().collect();
         let which = match target.kind() == Kind::SubWorkflow {
             true => Removed::Steps(self.downstream(target)),
             false => Removed::After(target.id),
         };
         let generation = self.execution().generation + 1;
         self.emit(Change::TasksRemoved { which, generation });
+        let is_gone = |task: &Arc<Task>| self.execution().task(task.id).is_none();
+        before.into_iter().filter(is_gone).collect()
     }
 
     /// The loops around a task are in its turns again, and the joins behind its forks wait for it.
@@ -280,11 +306,8 @@ impl Turn<'_> {
         self.surround(&fork);
     }
 
-    /// The same task under its old id, unless a TERMINATE task done again has ended the run.
+    /// The same task under its old id.
     fn do_again(&mut self, task: &Task, attempt: u32, input: Slot) -> Result<(), Stop> {
-        if self.execution().is_closed() {
-            return Ok(());
-        }
         self.emit(Change::TaskReset { task: task.id, attempt, input });
         if let Some(why) = self.unfit_input(&task.step, input) {
             self.fail_at_once(task.id, why);
@@ -295,6 +318,9 @@ impl Turn<'_> {
 
     /// What ended unsuccessfully beside it: a join or a loop goes on, anything else begins again.
     fn mend(&mut self, task: &Task, further: u32) -> Result<(), Stop> {
+        if self.execution().is_closed() {
+            return Ok(()); // A TERMINATE task done again has ended the run.
+        }
         if task.kind().is_passive() {
             self.resume_task(task, 0);
             return Ok(());
@@ -328,7 +354,7 @@ impl Turn<'_> {
         if was_closed {
             self.forget_terminate();
             self.repair_siblings()?;
-            self.go_on_everywhere();
+            self.go_on_everywhere()?;
         }
         Ok(())
     }

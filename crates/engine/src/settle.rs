@@ -182,7 +182,7 @@ impl Turn<'_> {
         if !may_go_on || !execution.open_tasks().all(is_done) {
             return Ok(false);
         }
-        if self.go_on_where_left() {
+        if self.go_on_where_left()? {
             return Ok(true);
         }
         let waiting = self.execution().open_tasks().next().cloned();
@@ -194,11 +194,16 @@ impl Turn<'_> {
     }
 
     /// Follows every end whose successor has not begun. True: there was one.
-    fn go_on_where_left(&mut self) -> bool {
+    fn go_on_where_left(&mut self) -> Result<bool, Stop> {
         let attempts = self.execution().latest_attempts();
         let left: Vec<_> = attempts.filter(|task| self.leads_on(task)).cloned().collect();
         left.iter().for_each(|task| self.after_close(task.id));
-        !left.is_empty()
+        let turn = self.execution().open_tasks().find_map(|task| self.unbegun_turn(task));
+        let is_left = !left.is_empty() || turn.is_some();
+        match turn.filter(|_| left.is_empty()) {
+            Some(head) => self.schedule_once(head).map(|()| is_left),
+            None => Ok(is_left),
+        }
     }
 
     /// It has ended, and something has still to begin because of it.

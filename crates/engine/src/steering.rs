@@ -36,7 +36,9 @@ impl Turn<'_> {
             if let Some(join) = join {
                 let nothing = self.store(Payload::empty());
                 let name = name.replacen(step.reference(), join.reference(), 1);
-                self.record_skipped(&name, nothing, nothing, true);
+                if self.execution().latest(&name).is_none() {
+                    self.record_skipped(&name, nothing, nothing, true);
+                }
             }
         }
         self.joins.extend(self.execution().joins_on(&name));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use semel_model::{Digest, Payload, TaskId, TaskStatus, Timestamp};
+use semel_model::{Digest, Payload, TaskId, TaskStatus, Timestamp, WorkflowTask};
 use serde_json::{Value, json};
 
 use crate::execution::{Deadline, Execution};
@@ -10,7 +10,7 @@ use crate::expression::merged;
 use crate::kinds::Kind;
 use crate::loose::brief;
 use crate::pin::{Pinned, Step};
-use crate::task::{Flow, Join, Loop, Task};
+use crate::task::{Flow, Join, Loop, Task, in_turns};
 
 impl Execution {
     pub(super) fn define(&mut self, text: &Payload) {
@@ -52,6 +52,21 @@ impl Execution {
             let before = task.as_loop().and_then(|own| own.items.clone());
             task.flow = Flow::Loop(Loop { turn, items: items.or(before) });
         });
+        self.adopt_skipped(id, turn);
+    }
+
+    /// Steps of a turn that were skipped before their loop had begun are part of it from now on.
+    fn adopt_skipped(&mut self, id: TaskId, turn: u32) {
+        let task = Arc::clone(self.expect_task(id));
+        let turns = [task.turns.as_slice(), &[turn]].concat();
+        for reference in directly_inside(task.step.task().body()) {
+            let Some(found) = self.latest(&in_turns(reference, &turns)) else { continue };
+            let (skipped, seq) = (found.id, found.seq);
+            if found.is_ahead && found.within != Some(id) {
+                self.alter(skipped, |task| task.within = Some(id));
+                self.turns.entry((id, turn)).or_default().push_back(seq);
+            }
+        }
     }
 
     pub(super) fn resume_task(&mut self, id: TaskId, attempt: u32, at: Timestamp) {
@@ -87,6 +102,16 @@ impl Execution {
             self.deadlines.remove(&(at, Deadline::Remaining));
         }
     }
+}
+
+/// The names of the steps in these lists that are inside no other loop.
+fn directly_inside(steps: &[WorkflowTask]) -> Vec<&str> {
+    let inside = steps.iter().flat_map(|step| {
+        let is_loop = Kind::of(&step.kind) == Kind::DoWhile;
+        let inner = step.children().filter(|_| !is_loop).flat_map(directly_inside);
+        std::iter::once(step.task_reference_name.as_str()).chain(inner).collect::<Vec<_>>()
+    });
+    inside.collect()
 }
 
 /// What a task of control flow has in mind when it begins.

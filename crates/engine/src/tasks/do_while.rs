@@ -64,19 +64,29 @@ impl Turn<'_> {
                 self.emit(Change::TasksRemoved { which, generation });
             }
         }
-        let home = Arc::clone(self.execution().home(task.fork));
+        self.loops.insert(task.seq); // Perhaps there is nothing to do in this turn.
+        match self.head_of_turn(&task) {
+            Some(head) => self.schedule_once(head),
+            None => Ok(()),
+        }
+    }
+
+    /// Where the turn begins that a loop is in.
+    fn head_of_turn(&self, task: &Task) -> Option<Site> {
+        let home = self.execution().home(task.fork);
         let place = home.find(&task.reference).unwrap_or(&task.step);
-        let head = place.task().body().first();
-        let Some(step) = head.and_then(|head| home.find(&head.task_reference_name)) else {
-            self.loops.insert(task.seq);
-            return Ok(());
-        };
-        let turns = [task.turns.as_slice(), &[turn]].concat();
+        let head = &place.task().body().first()?.task_reference_name;
+        let step = home.find(head)?.clone();
+        let turns = [task.turns.as_slice(), &[task.as_loop()?.turn]].concat();
         let reference = in_turns(step.reference(), &turns);
-        let head = Site { step: step.clone(), reference, fork: task.fork, definition: None };
-        let head = self.past_skipped(head);
-        self.loops.insert(task.seq); // Perhaps the whole turn was skipped.
-        self.schedule_once(head)
+        Some(self.past_skipped(Site { step, reference, fork: task.fork, definition: None }))
+    }
+
+    /// The head of a turn that was begun and is gone: a TERMINATE that is to come again.
+    pub(crate) fn unbegun_turn(&self, task: &Task) -> Option<Site> {
+        let is_going = !task.status.is_terminal() && task.as_loop()?.turn > 0;
+        let head = self.head_of_turn(task).filter(|_| is_going)?;
+        self.execution().latest(&head.reference).is_none().then_some(head)
     }
 
     /// Goes on with a loop whose turn is over.
@@ -88,9 +98,10 @@ impl Turn<'_> {
         let Some(own) = task.as_loop().filter(|_| !execution.is_busy(task.id)) else {
             return Ok(());
         };
-        if task.question.is_some()
-            || execution.in_turn(task.id, own.turn).any(|it| self.leads_on(it))
-        {
+        let is_left = |it: &Arc<Task>| self.leads_on(it);
+        let is_unfinished =
+            self.unbegun_turn(&task).is_some() || execution.in_turn(task.id, own.turn).any(is_left);
+        if task.question.is_some() || is_unfinished {
             return Ok(());
         }
         if let Some(reason) = self.failure_in(&task, own) {

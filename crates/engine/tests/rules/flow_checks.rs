@@ -115,7 +115,8 @@ pub(crate) fn check_end(run: &Bench) {
     }
 }
 
-fn check_list(run: &Bench, steps: &[WorkflowTask], turns: &[u32]) {
+/// False: somebody jumped out of here.
+fn check_list(run: &Bench, steps: &[WorkflowTask], turns: &[u32]) -> bool {
     for step in steps {
         let name = turns
             .iter()
@@ -125,7 +126,7 @@ fn check_list(run: &Bench, steps: &[WorkflowTask], turns: &[u32]) {
         };
         assert!(task.status.is_terminal());
         if task.is_passed_over {
-            return; // Somebody jumped out of here.
+            return false;
         }
         if task.status != TaskStatus::Completed {
             continue;
@@ -133,10 +134,14 @@ fn check_list(run: &Bench, steps: &[WorkflowTask], turns: &[u32]) {
         match &task.flow {
             Flow::Case(case) => {
                 let chosen = step.case(case).unwrap_or(step.default_case());
-                check_list(run, chosen, turns);
+                if !check_list(run, chosen, turns) {
+                    return false;
+                }
             }
             Flow::Fork { branches: None, .. } => {
-                step.branches().iter().for_each(|branch| check_list(run, branch, turns));
+                for branch in step.branches() {
+                    check_list(run, branch, turns); // The others were jumped out of as well.
+                }
             }
             Flow::Fork { branches: Some(_), .. } => {
                 for name in task.input.value()["forkedTasks"].as_array().into_iter().flatten() {
@@ -155,4 +160,5 @@ fn check_list(run: &Bench, steps: &[WorkflowTask], turns: &[u32]) {
             Flow::None | Flow::Join(_) => {}
         }
     }
+    true
 }

@@ -56,9 +56,14 @@ fn a_step_that_has_begun_in_this_turn_cannot_be_skipped_and_in_the_next_it_can()
 fn a_fork_is_skipped_with_its_join_and_a_loop_and_a_choice_with_all_that_is_inside() {
     let steps = [vec![once("h")], branches()].concat();
     let mut run = Bench::start(flow(&steps), json!({}));
+    let mut other = run.clone();
     run.skip("f").unwrap();
     run.complete("h", json!({}));
     run.reads(&["RUNNING", "h 0 COMPLETED", "f 0 SKIPPED", "j 0 SKIPPED", "c 0 SCHEDULED"]);
+    other.skip("j").unwrap();
+    other.skip("f").unwrap();
+    other.complete("h", json!({}));
+    other.reads(&["RUNNING", "h 0 COMPLETED", "j 0 SKIPPED", "f 0 SKIPPED", "c 0 SCHEDULED"]);
     let choice = switch("s", json!({"x": [once("a")]}), &[]);
     let steps = [once("h"), choice, repeat("l", &[once("x")]), once("c")];
     let mut run = Bench::start(flow(&steps), json!({"case": "x"}));

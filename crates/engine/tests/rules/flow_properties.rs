@@ -254,11 +254,11 @@ fn says(task: &Task, yes: bool) -> Value {
     }
 }
 
-/// Done again, this is another deed; and what did not fit into one commit is still due.
+/// Done again, this is another deed; and what an event has led to may be due itself.
 fn can_repeat(event: &Event, after: &Execution) -> bool {
     let is_jump = matches!(event, Event::Jumped { .. });
-    let goes_on =
-        matches!(event, Event::Woke) && after.wake_at().is_some_and(|at| at <= after.last_at());
+    let is_timer = matches!(event, Event::Woke | Event::Expired { .. });
+    let goes_on = is_timer && after.wake_at().is_some_and(|at| at <= after.last_at());
     is_jump || goes_on || (event.may_revive() && after.is_closed())
 }
 

@@ -153,6 +153,26 @@ fn from_a_task_behind_the_join_the_fork_is_not_touched() {
 }
 
 #[test]
+fn from_a_task_beside_a_fork_its_join_waits_for_what_comes_again() {
+    let inner = [fork("g", &[&[once("x"), once("x2")]]), join("k", &["x2"]), once("z")];
+    let steps = [fork("f", &[&inner, &[once("b")]]), join("j", &["z", "b"])];
+    let mut run = Bench::start(flow(&steps), json!({}));
+    finish(&mut run, &["x", "x2", "z", "b"]);
+    completed(&run);
+    run.rerun_from("k");
+    assert_eq!(run.latest("x2").status, TaskStatus::Scheduled);
+    assert!(run.execution.latest("z").is_none(), "not before x2");
+    finish(&mut run, &["x2", "z"]);
+    completed(&run);
+    run.rerun_from("b");
+    finish(&mut run, &["b"]);
+    assert_eq!(run.latest("k").status, TaskStatus::InProgress);
+    assert!(run.execution.latest("z").is_none(), "not before x2");
+    finish(&mut run, &["x", "x2", "z"]);
+    completed(&run);
+}
+
+#[test]
 fn from_a_switch_it_is_evaluated_again_and_its_new_case_is_run() {
     let cases = json!({"x": [once("p"), once("q")], "y": [once("r")]});
     let choice = with(
@@ -245,6 +265,17 @@ fn a_terminate_in_another_branch_comes_again_when_the_rest_is_over() {
     finish(&mut run, &["b", "b2"]);
     completed(&run);
     assert_eq!(run.output(), json!({"k": 1}));
+}
+
+#[test]
+fn from_a_terminate_the_run_ends_at_once_and_nothing_of_it_stays_open() {
+    let stop = terminate("t", "COMPLETED");
+    let steps = [fork("f", &[&[once("a"), stop], &[once("b")]]), join("j", &["b"])];
+    let mut run = Bench::start(flow(&steps), json!({}));
+    finish(&mut run, &["a"]);
+    run.rerun_from("t");
+    completed(&run);
+    assert_eq!(run.execution.open_count(), 0);
 }
 
 #[test]

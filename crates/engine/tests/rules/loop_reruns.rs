@@ -1,5 +1,6 @@
 //! # Reruns from loops and from tasks inside them (semantics 1.8)
 
+use semel_engine::{Event, Rejection, Rerun, Stop};
 use semel_model::{TaskStatus, WorkflowStatus};
 use serde_json::{Value, json};
 
@@ -93,6 +94,60 @@ fn from_a_task_of_a_loop_that_keeps_few_turns_it_keeps_as_many() {
     completed(&run);
     let output = run.output_at("l");
     assert_eq!(output.as_object().map(serde_json::Map::len), Some(3), "{output}");
+}
+
+#[test]
+fn from_a_task_beside_a_loop_the_turns_that_began_after_it_come_again() {
+    let steps = [
+        fork("f", &[&[repeat("l", &[once("x")])], &[once("b"), once("b2")]]),
+        join("j", &["l", "b2"]),
+    ];
+    let mut run = Bench::start(flow(&steps), json!({}));
+    finish(&mut run, &["x__1", "b"]);
+    run.say("l", json!(true));
+    finish(&mut run, &["x__2", "b2"]);
+    run.say("l", json!(false));
+    completed(&run);
+    run.rerun_from("b2");
+    run.reads(&[
+        "RUNNING",
+        "f 0 COMPLETED",
+        "l 0 IN_PROGRESS",
+        "x__1 0 COMPLETED",
+        "b 0 COMPLETED",
+        "j 0 IN_PROGRESS",
+        "b2 0 SCHEDULED",
+        "x__2 0 SCHEDULED",
+    ]);
+    assert_eq!(run.latest("l").iteration(), 2);
+    finish(&mut run, &["x__2", "b2"]);
+    run.say("l", json!(false));
+    completed(&run);
+    assert_eq!(run.output_at("j")["l"]["iteration"], 2);
+}
+
+#[test]
+fn what_was_skipped_before_its_loop_came_there_cannot_be_rerun_from() {
+    let mut run = Bench::start(flow(&[once("h"), repeat("l", &[once("x")])]), json!({}));
+    run.skip("x").unwrap();
+    let mut begun = run.clone();
+    run.terminate("enough").unwrap();
+    let from = Some(run.latest("x__1").id);
+    let event = Event::Reran(Rerun { from, ..Rerun::default() });
+    let refused = run.happen(event, &[]);
+    assert!(matches!(refused, Err(Stop::Rejected(Rejection::WrongState(_)))), "{refused:?}");
+    begun.complete("h", json!({}));
+    begun.skip("x__3").unwrap();
+    begun.terminate("enough").unwrap();
+    for skipped in ["x__1", "x__3"] {
+        let from = Some(begun.latest(skipped).id);
+        let event = Event::Reran(Rerun { from, ..Rerun::default() });
+        let refused = begun.happen(event, &[]);
+        assert!(matches!(refused, Err(Stop::Rejected(Rejection::WrongState(_)))), "{refused:?}");
+    }
+    begun.rerun_from("l");
+    begun.say("l", json!(false));
+    completed(&begun);
 }
 
 #[test]

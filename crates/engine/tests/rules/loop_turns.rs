@@ -223,6 +223,7 @@ fn a_body_that_begins_with_a_skipped_step_goes_on_behind_it() {
         "l 0 IN_PROGRESS",
         "y__1 0 SCHEDULED",
     ]);
+    assert_eq!(run.output_at("l")["1"], json!({"x": {}, "y": {}}), "it is part of its turn");
     run.skip("x__2").unwrap();
     run.skip("y__2").unwrap();
     run.complete("y__1", json!({}));
