@@ -60,12 +60,9 @@ async fn read(State(app): State<App>, Path(id): Path<String>) -> Answered {
 async fn of_run(State(app): State<App>, Path(id): Path<String>, params: Params) -> Answered {
     let (start, count) = page(&params)?;
     let statuses = statuses(&params)?;
-    let tasks = view::workflow(&snapshot(&app, &id).await?, true).tasks;
-    let wanted =
-        tasks.into_iter().filter(|task| statuses.is_empty() || statuses.contains(&task.status));
-    let wanted: Vec<Task> = wanted.collect();
-    let total_hits = wanted.len();
-    let results = wanted.into_iter().skip(start).take(count).collect();
+    let is_wanted = |status| statuses.is_empty() || statuses.contains(&status);
+    let run = snapshot(&app, &id).await?;
+    let (total_hits, results) = view::page(&run, is_wanted, start, count);
     Ok(json(&SearchResult { total_hits, results }))
 }
 

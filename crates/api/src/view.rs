@@ -2,19 +2,53 @@
 //!
 //! An open task is overlaid with its delivery row: who has it, since when, how often it was polled.
 
-use semel_engine::{Delivery, view};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use semel_engine::{Delivery, Task as State, view};
 use semel_model::{Task, TaskId, TaskStatus, Workflow, WorkflowState};
 use semel_runtime::{HandedOut, Snapshot};
 
 pub(crate) fn workflow(snapshot: &Snapshot, with_tasks: bool) -> Workflow {
     let mut found = view::workflow(&snapshot.execution, with_tasks);
+    let rows = rows(snapshot);
     for task in &mut found.tasks {
-        let row = snapshot.deliveries.iter().find(|row| row.task == task.task_id);
+        let row = rows.get(&task.task_id);
         if let Some(row) = row.filter(|_| !task.status.is_terminal()) {
             overlay(task, row);
         }
     }
     found
+}
+
+fn rows(snapshot: &Snapshot) -> HashMap<TaskId, &Delivery> {
+    snapshot.deliveries.iter().map(|row| (row.task, row)).collect()
+}
+
+/// Some of a run's tasks, in the order of scheduling but for those skipped ahead of it: how many are
+/// wanted, and one page of them.
+pub(crate) fn page(
+    snapshot: &Snapshot,
+    is_wanted: impl Fn(TaskStatus) -> bool,
+    start: usize,
+    count: usize,
+) -> (usize, Vec<Task>) {
+    let rows = rows(snapshot);
+    let status = |task: &State| match rows.get(&task.id) {
+        Some(row) if row.hand_out.leased && !task.status.is_terminal() => TaskStatus::InProgress,
+        Some(_) | None => task.status,
+    };
+    let tasks = || snapshot.execution.tasks().filter(|task| is_wanted(status(task)));
+    let ahead = tasks().filter(|task| task.is_ahead);
+    let ordered = ahead.chain(tasks().filter(|task| !task.is_ahead));
+    let shown = |state: &Arc<State>| {
+        let mut task = view::task(&snapshot.execution, state);
+        if let Some(row) = rows.get(&state.id).filter(|_| !task.status.is_terminal()) {
+            overlay(&mut task, row);
+        }
+        task
+    };
+    (tasks().count(), ordered.skip(start).take(count).map(shown).collect())
 }
 
 /// One task of a run.

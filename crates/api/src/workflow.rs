@@ -48,10 +48,17 @@ pub(crate) async fn snapshot(app: &App, id: &str) -> Result<Snapshot, ApiError> 
     found.ok_or_else(|| Failure::NoExecution(id.to_owned()).into())
 }
 
+/// Of a large run its deliveries are many; who does not look at its tasks need not wait for them.
+async fn glance(app: &App, id: &str) -> Result<Snapshot, ApiError> {
+    let execution = execution_id(id)?;
+    let found = app.runtime.blocking(move |world| world.glance(execution)).await?;
+    found.ok_or_else(|| Failure::NoExecution(id.to_owned()).into())
+}
+
 /// `GET /api/workflow/{id}`.
 async fn read(State(app): State<App>, Path(id): Path<String>, params: Params) -> Answered {
     let with_tasks = params.flag("includeTasks", true)?;
-    let found = snapshot(&app, &id).await?;
+    let found = if with_tasks { snapshot(&app, &id).await? } else { glance(&app, &id).await? };
     let answer = json(&view::workflow(&found, with_tasks));
     Ok(match &found.head.parked {
         Some(reason) => with_header(answer, "x-workflow-parked", reason),
@@ -63,7 +70,7 @@ async fn read(State(app): State<App>, Path(id): Path<String>, params: Params) ->
 async fn status(State(app): State<App>, Path(id): Path<String>, params: Params) -> Answered {
     let (output, variables) =
         (params.flag("includeOutput", false)?, params.flag("includeVariables", false)?);
-    Ok(json(&view::state(&snapshot(&app, &id).await?, output, variables)))
+    Ok(json(&view::state(&glance(&app, &id).await?, output, variables)))
 }
 
 /// `GET /api/workflow/{id}/log`: the journal, oldest first.

@@ -15,7 +15,7 @@ impl World {
     /// The run whose retry resumes this one: as deep as its first unsuccessful tasks lead. None:
     /// nothing of it was unsuccessful.
     pub fn first_failure(&self, id: ExecutionId) -> Result<Option<ExecutionId>, Failure> {
-        let Some(mut found) = self.read(id)? else {
+        let Some(mut found) = self.glance(id)? else {
             return Err(Failure::NoExecution(id.to_string()));
         };
         if found.execution.is_live() {
@@ -30,7 +30,7 @@ impl World {
             let Some(failed) = execution.tasks().find(is_failed) else { return Ok(at) };
             at = Some(execution.id());
             let below = failed.child.filter(|child| !child.is_observed);
-            let below = below.map(|child| self.read(child.run)).transpose()?.flatten();
+            let below = below.map(|child| self.glance(child.run)).transpose()?.flatten();
             match below.filter(|below| below.execution.is_closed()) {
                 Some(below) => found = below,
                 None => return Ok(at),
@@ -42,7 +42,7 @@ impl World {
     pub fn owner(&self, id: ExecutionId, task: TaskId) -> Result<Option<ExecutionId>, Failure> {
         let mut open = vec![id];
         while let Some(id) = open.pop() {
-            let Some(found) = self.read(id)? else { continue };
+            let Some(found) = self.glance(id)? else { continue };
             if found.execution.task(task).is_some() {
                 return Ok(Some(id));
             }
@@ -60,10 +60,10 @@ impl World {
 
     /// Whether the task that began this run has a newer attempt.
     pub fn is_superseded(&self, id: ExecutionId) -> Result<bool, Failure> {
-        let Some(parent) = self.read(id)?.and_then(|found| found.execution.parent()) else {
+        let Some(parent) = self.glance(id)?.and_then(|found| found.execution.parent()) else {
             return Ok(false);
         };
-        let above = self.read(parent.execution)?;
+        let above = self.glance(parent.execution)?;
         let task = above.as_ref().and_then(|above| above.execution.task(parent.task));
         Ok(task.is_some_and(|task| task.replaced))
     }

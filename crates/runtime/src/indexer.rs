@@ -169,7 +169,7 @@ impl Indexer {
 
     /// Nothing for a run that cannot be read: it is asked for once.
     fn words_of(&self, id: ExecutionId) -> String {
-        match self.world.read(id) {
+        match self.world.glance(id) {
             Ok(Some(found)) => rows::words(&found.execution),
             Ok(None) => String::new(),
             Err(failure) => {

@@ -20,7 +20,16 @@ pub struct Snapshot {
 
 impl World {
     pub fn read(&self, id: ExecutionId) -> Result<Option<Snapshot>, Failure> {
-        let Some((execution, loaded)) = self.fold_from(self.beginning(id), id)? else {
+        self.snapshot_of(id, true)
+    }
+
+    /// The same without its deliveries.
+    pub fn glance(&self, id: ExecutionId) -> Result<Option<Snapshot>, Failure> {
+        self.snapshot_of(id, false)
+    }
+
+    fn snapshot_of(&self, id: ExecutionId, whole: bool) -> Result<Option<Snapshot>, Failure> {
+        let Some((execution, loaded)) = self.fold_from(self.beginning(id), id, whole)? else {
             return Ok(None);
         };
         Ok(Some(Snapshot { head: loaded.head, execution, deliveries: loaded.deliveries }))

@@ -62,15 +62,20 @@ impl World {
         &self,
         beginning: Option<Arc<Execution>>,
         id: ExecutionId,
+        with_deliveries: bool,
     ) -> Result<Option<(Arc<Execution>, Loaded)>, Failure> {
         let after = beginning.as_ref().map_or(0, |it| it.link().seq);
-        let Some(loaded) = self.store.load(id, after)? else { return Ok(None) };
+        let loaded = match with_deliveries {
+            true => self.store.load(id, after)?,
+            false => self.store.journal(id, after)?,
+        };
+        let Some(loaded) = loaded else { return Ok(None) };
         let is_usable = after <= loaded.head.link.seq;
         match self.fold(beginning.clone().filter(|_| is_usable), &loaded) {
             Ok(execution) => Ok(Some((execution, loaded))),
             Err(_) if beginning.is_some() => {
                 self.forget(id);
-                self.fold_from(None, id)
+                self.fold_from(None, id, with_deliveries)
             }
             Err(failure) => Err(failure),
         }

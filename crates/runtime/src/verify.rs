@@ -4,6 +4,7 @@
 //! and that entries of this engine version, decided again from cause and facts, give the same
 //! changes.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use semel_engine::{
@@ -139,15 +140,17 @@ fn compare_rows(
         return fault(format!("the head row is {stored:?}, the journal says {folded:?}"));
     }
     let placed: Vec<_> = execution.open_tasks().filter(|task| task.is_placed()).cloned().collect();
+    let rows: BTreeMap<_, _> = loaded.deliveries.iter().map(|row| (row.task, row)).collect();
     for task in &placed {
-        let row = loaded.deliveries.iter().find(|row| row.task == task.id);
+        let row = rows.get(&task.id);
         verdict.rows += 1;
         let folded = Delivery::of(execution, task);
         if !row.is_some_and(|row| folded.same_journalled(row)) {
             return fault(format!("the delivery row of task {} differs", task.id));
         }
     }
-    if let Some(extra) = loaded.deliveries.iter().find(|row| !holds(&placed, row)) {
+    let placed: BTreeSet<_> = placed.iter().map(|task| task.id).collect();
+    if let Some(extra) = loaded.deliveries.iter().find(|row| !placed.contains(&row.task)) {
         return fault(format!("task {} has a delivery row and is not open", extra.task));
     }
     if let Some(key) = execution.idempotency_key() {
@@ -164,8 +167,4 @@ fn compare_rows(
         }
     }
     Ok(None)
-}
-
-fn holds(placed: &[Arc<semel_engine::Task>], row: &Delivery) -> bool {
-    placed.iter().any(|task| task.id == row.task)
 }

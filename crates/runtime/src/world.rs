@@ -177,7 +177,7 @@ impl World {
 
     /// Brings an execution into memory, off the lane. None: there is none of that id.
     pub fn prefetch(&self, id: ExecutionId) -> Result<Option<Arc<Execution>>, Failure> {
-        let Some((execution, _)) = self.fold_from(self.beginning(id), id)? else {
+        let Some((execution, _)) = self.fold_from(self.beginning(id), id, false)? else {
             return Ok(None);
         };
         self.remember(Arc::clone(&execution));

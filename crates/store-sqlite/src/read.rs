@@ -92,6 +92,16 @@ impl Store for SqliteStore {
         })
     }
 
+    fn journal(&self, id: ExecutionId, after_seq: u64) -> Result<Option<Loaded>, StoreError> {
+        self.shared.readers.with(|connection| {
+            at_once(connection, || {
+                let Some(head) = head(connection, id)? else { return Ok(None) };
+                let entries = entries(connection, id, after_seq)?;
+                Ok(Some(Loaded { head, entries, deliveries: Vec::new() }))
+            })
+        })
+    }
+
     fn head(&self, id: ExecutionId) -> Result<Option<Head>, StoreError> {
         self.shared.readers.with(|connection| head(connection, id))
     }

@@ -63,6 +63,12 @@ pub trait Store: Send + Sync {
     /// Head, entries after `after_seq` and delivery rows, all from one moment.
     fn load(&self, id: ExecutionId, after_seq: u64) -> Result<Option<Loaded>, StoreError>;
 
+    /// The same without deliveries.
+    fn journal(&self, id: ExecutionId, after_seq: u64) -> Result<Option<Loaded>, StoreError> {
+        let loaded = self.load(id, after_seq)?;
+        Ok(loaded.map(|loaded| Loaded { deliveries: Vec::new(), ..loaded }))
+    }
+
     fn head(&self, id: ExecutionId) -> Result<Option<Head>, StoreError>;
 
     fn delivery(&self, place: Place) -> Result<Option<Delivery>, StoreError>;
