@@ -138,6 +138,7 @@ stories! {
         a_step_is_answered_by_name
         a_step_is_skipped_before_it_is_reached
         a_step_starts_after_its_delay
+        a_step_tells_of_its_states
         a_step_whose_child_takes_too_long_is_tried_again
         a_strategy_without_a_key_means_nothing
         a_task_inside_a_child_is_run_again

@@ -139,8 +139,6 @@ fn idle_settings(definition: &WorkflowDef) -> Vec<String> {
     for (at, step) in definition.steps().iter().enumerate() {
         note(is_absent(&step.kind), format!("tasks[{at}].type {}", step.kind));
         note(step.cache_config.is_some(), format!("tasks[{at}].cacheConfig"));
-        let fires = step.on_state_change.as_ref().is_some_and(|events| !events.is_empty());
-        note(fires, format!("tasks[{at}].onStateChange"));
     }
     idle
 }

@@ -30,6 +30,7 @@ mod loose;
 mod mailbox;
 mod message;
 mod pin;
+mod publishing;
 mod question;
 mod rate;
 mod record;

@@ -66,6 +66,8 @@ pub struct Pinned {
     /// The whole tree, in the order of the text.
     steps: Vec<Step>,
     by_reference: BTreeMap<String, usize>,
+    /// Something of its runs is told to listeners.
+    is_heard: bool,
 }
 
 impl Pinned {
@@ -87,7 +89,9 @@ impl Pinned {
         let Tree { definition: digest, steps } = tree;
         let by_reference =
             steps.iter().enumerate().map(|(at, step)| (step.reference().to_owned(), at)).collect();
-        Self { digest, text, definition: Arc::new(definition), steps, by_reference }
+        let is_heard = steps.iter().any(Step::tells_states);
+        let definition = Arc::new(definition);
+        Self { digest, text, definition, steps, by_reference, is_heard }
     }
 
     /// Reads back what [`Pinned::text`] wrote.
@@ -109,6 +113,10 @@ impl Pinned {
 
     pub fn definition(&self) -> &Arc<WorkflowDef> {
         &self.definition
+    }
+
+    pub(crate) fn is_heard(&self) -> bool {
+        self.is_heard
     }
 
     /// The step a task of that name stands at; whoever asks knows that there is one.
@@ -275,6 +283,11 @@ impl Step {
             .task_definition
             .as_deref()
             .expect("pinning embeds a task definition in every step")
+    }
+
+    /// Names events for the states its tasks come into.
+    fn tells_states(&self) -> bool {
+        self.task().on_state_change.as_ref().is_some_and(|events| !events.is_empty())
     }
 
     pub(crate) fn attempts_max(&self) -> u32 {

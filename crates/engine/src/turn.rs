@@ -134,6 +134,10 @@ impl<'a> Turn<'a> {
         if matches!(change, Change::TaskReset { .. } | Change::TasksRemoved { .. }) {
             self.give_back_messages(&change);
         }
+        let is_heard = self.is_heard();
+        if is_heard {
+            self.announce_begin(&change);
+        }
         let definition = self.brought.definition;
         let page = Page { at: self.now, payloads: &self.payloads, definition };
         self.execution.apply(&change, &page);
@@ -145,7 +149,11 @@ impl<'a> Turn<'a> {
             self.steps += 1;
         }
         self.steps += usize::from(matches!(change, Change::TaskClosed { .. }));
-        self.changes.push(change);
+        if !is_heard {
+            return self.changes.push(change);
+        }
+        self.changes.push(change.clone());
+        self.announce(&change);
     }
 
     /// Every end of a task takes this door: a child it waited for is let go.

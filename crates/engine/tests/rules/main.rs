@@ -38,6 +38,7 @@ mod sequence;
 mod shapes;
 mod shelf;
 mod starts;
+mod state_changes;
 mod steering;
 mod system_tasks;
 mod timeout_order;
