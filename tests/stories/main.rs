@@ -119,6 +119,7 @@ stories! {
         a_run_jumps_forward
         a_run_of_system_tasks_is_over_at_once
         a_run_pulls_what_is_posted_to_it
+        a_run_tells_of_its_turns
         a_run_that_is_over_at_once_does_not_come_back_either
         a_run_that_must_not_be_restarted_is_not
         a_run_that_takes_too_long_only_raises_an_alert

@@ -26,6 +26,7 @@ mod fence;
 mod handling;
 mod head;
 mod kinds;
+mod listening;
 mod loose;
 mod mailbox;
 mod message;

@@ -89,7 +89,8 @@ impl Pinned {
         let Tree { definition: digest, steps } = tree;
         let by_reference =
             steps.iter().enumerate().map(|(at, step)| (step.reference().to_owned(), at)).collect();
-        let is_heard = steps.iter().any(Step::tells_states);
+        let is_heard =
+            definition.workflow_status_listener_enabled || steps.iter().any(Step::tells_states);
         let definition = Arc::new(definition);
         Self { digest, text, definition, steps, by_reference, is_heard }
     }

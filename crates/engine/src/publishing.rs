@@ -1,8 +1,8 @@
 //! # Publishing: what event handlers hear of a run besides its EVENT tasks
 //!
-//! A step may name events for the states its tasks come into (`onStateChange`). Each is a row of the
-//! commit that made it so, with an id that follows from where it stands. A definition that asks for
-//! none pays for none.
+//! A step may name events for the states its tasks come into (`onStateChange`), a definition may ask
+//! to be listened to as a whole (`listening.rs`). Each is a row of the commit that made it so, with
+//! an id that follows from where it stands. A definition that asks for nothing pays for nothing.
 //!
 //! A worker begins its task by a claim, which never touches the run. So that a task has begun is told
 //! by the first commit that knows of it: a progress, or the end.
@@ -88,11 +88,18 @@ impl Turn<'_> {
         {
             self.announce_task(*task, state);
         }
+        self.tell_run(change);
     }
 
     fn announce_task(&mut self, id: TaskId, state: State) {
         let Some(task) = self.task(id) else { return };
         self.publish_state(&task, state);
+        let event = match state {
+            State::Scheduled => TaskStatus::Scheduled,
+            State::Started => TaskStatus::InProgress,
+            State::Succeeded | State::Failed | State::Cancelled => task.status,
+        };
+        self.tell_task(&task, event.as_str());
     }
 
     /// The events that the step names for this state.
@@ -112,7 +119,7 @@ impl Turn<'_> {
         }
     }
 
-    fn publish(&mut self, message: TaskId, sink: String, body: Payload) {
+    pub(crate) fn publish(&mut self, message: TaskId, sink: String, body: Payload) {
         let bytes = body.len();
         let error = || json!({"error": format!("a payload of {bytes} bytes is over the limit")});
         let is_small = bytes <= PAYLOAD_BYTES_MAX;

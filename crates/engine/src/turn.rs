@@ -58,6 +58,8 @@ pub(crate) struct Turn<'a> {
     pub(crate) children: usize,
     /// The status the run is about to end with, while its output is computed.
     pub(crate) ending: Option<WorkflowStatus>,
+    /// What listeners call it when the run lives again.
+    pub(crate) revives_as: &'static str,
     /// What the expressions of this turn have looked into, and may still.
     pub(crate) reading: Reading,
 }
@@ -113,6 +115,7 @@ impl<'a> Turn<'a> {
             starts: 0,
             children: 0,
             ending: None,
+            revives_as: "",
             reading: Reading::default(),
         }
     }

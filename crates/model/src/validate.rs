@@ -239,6 +239,9 @@ impl Findings {
         if let Some(failure_workflow) = &definition.failure_workflow {
             self.no_nul(format!("{prefix}failureWorkflow"), failure_workflow);
         }
+        if let Some(sink) = &definition.workflow_status_listener_sink {
+            self.no_nul(format!("{prefix}workflowStatusListenerSink"), sink);
+        }
         if definition.steps().is_empty() {
             self.add(format!("{prefix}tasks"), "WorkflowTask list cannot be empty");
         }

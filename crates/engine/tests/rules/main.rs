@@ -23,6 +23,7 @@ mod given_definitions;
 mod handlers;
 mod hostile;
 mod journal;
+mod listeners;
 mod lives;
 mod mail;
 mod pause;
