@@ -170,6 +170,13 @@ fn a_setting_without_effect_is_named_when_it_is_registered() {
     assert_eq!(answer.status, 200);
     let warning = answer.header("x-semel-warning").unwrap_or_default().to_owned();
     assert!(warning.contains("rateLimitConfig"), "{warning}");
+    let mut workflow = definition("o_idle");
+    workflow["workflowStatusListenerEnabled"] = json!(true);
+    workflow["workflowStatusListenerSink"] = json!("conductor:turns");
+    assert_eq!(send(&workflow).header("x-semel-warning"), None);
+    workflow["workflowStatusListenerSink"] = json!("archive");
+    let warning = send(&workflow).header("x-semel-warning").unwrap_or_default().to_owned();
+    assert!(warning.contains("workflowStatusListenerSink"), "{warning}");
 }
 
 #[test]

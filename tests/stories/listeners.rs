@@ -5,14 +5,16 @@
 //! relisten {..}             replaces it
 //! unlisten NAME             deletes it
 //! handled NAME = RUN STEP by=HANDLER [action=1]
-//!                           names the run its action began; `-> nothing`: there is none
+//! handled NAME = RUN event=EVENT by=HANDLER [action=1]
+//!                           names the run its action began when it heard that step, or the last
+//!                           such event; `-> nothing`: there is none
 //! ```
 //!
 //! Nothing in a run names those its events began: their ids follow from what was published.
 
 use anyhow::{Context, Result};
 use semel_model::ExecutionId;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::house::Message;
 use crate::language::Line;
@@ -29,14 +31,21 @@ pub(crate) fn message(line: &Line) -> Result<Message> {
 
 /// The id of the run that the action of a handler begins when it hears this step.
 pub(crate) fn begun(line: &Line, workflow: &Value, log: &Value) -> Result<String> {
-    let task = &runs::task(workflow, line.word(3, "a step")?, line.option("attempt"))?["taskId"];
-    let says = |entry: &&Value| {
-        let changes = entry["entry"]["changes"].as_array();
-        changes.into_iter().flatten().any(|change| change["Published"]["task"] == *task)
+    let (field, value) = match line.option("event") {
+        Some(event) => ("sink", json!(event)),
+        None => {
+            let task = runs::task(workflow, line.word(3, "a step")?, line.option("attempt"))?;
+            ("task", task["taskId"].clone())
+        }
     };
-    let entry = log.as_array().into_iter().flatten().rev().find(says);
-    let seq = entry.and_then(|entry| entry["seq"].as_u64()).context("it published nothing")?;
-    let task = task.as_str().context("a task without an id")?.parse()?;
+    let entries = log.as_array().into_iter().flatten().rev();
+    let mut published = entries.flat_map(|entry| {
+        let changes = entry["entry"]["changes"].as_array().into_iter().flatten().rev();
+        changes.map(|change| (entry["seq"].as_u64(), &change["Published"]))
+    });
+    let found = published.find(|(_, it)| it[field] == value).context("it published nothing")?;
+    let seq = found.0.context("an entry has a number")?;
+    let task = found.1["task"].as_str().context("a message has an id")?.parse()?;
     let handler = line.option("by").context("by which handler?")?;
     let action = line.option("action").unwrap_or("0").parse()?;
     Ok(ExecutionId::of_event(task, seq, handler, action).to_string())

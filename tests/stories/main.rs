@@ -136,6 +136,7 @@ stories! {
         a_run_keeps_the_schema_it_began_with
         a_run_of_system_tasks_is_over_at_once
         a_run_pulls_what_is_posted_to_it
+        a_run_tells_of_its_turns
         a_run_that_is_over_at_once_does_not_come_back_either
         a_run_that_must_not_be_restarted_is_not
         a_run_that_takes_too_long_only_raises_an_alert
@@ -158,6 +159,7 @@ stories! {
         a_step_is_named_by_the_data
         a_step_is_skipped_before_it_is_reached
         a_step_starts_after_its_delay
+        a_step_tells_of_its_states
         a_step_whose_child_takes_too_long_is_tried_again
         a_strategy_without_a_key_means_nothing
         a_switch_takes_the_case_of_its_value

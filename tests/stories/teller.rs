@@ -244,7 +244,7 @@ impl Teller {
 
     fn find(&mut self, line: &Line) -> Result<()> {
         ensure!(line.word(1, "=")? == "=", "write {} NAME = RUN", line.verb);
-        line.allow(&["attempt", "times", "by", "action"])?;
+        line.allow(&["attempt", "times", "by", "action", "event"])?;
         let mut seen_from = self.read(line.word(2, "RUN")?)?;
         // `times=3` is the child of the child of the child.
         for _ in 1..line.option("times").unwrap_or("1").parse::<usize>()? {

@@ -134,13 +134,12 @@ fn idle_settings(definition: &WorkflowDef) -> Vec<String> {
     note(definition.cache_config.is_some(), "cacheConfig".to_owned());
     let masks = definition.masked_fields.as_ref().is_some_and(|fields| !fields.is_empty());
     note(masks, "maskedFields".to_owned());
-    let listens = definition.workflow_status_listener_enabled;
-    note(listens, "workflowStatusListenerEnabled".to_owned());
+    let sink = definition.workflow_status_listener_sink.as_deref().unwrap_or_default();
+    let is_ours = sink.is_empty() || sink == "conductor" || sink.starts_with("conductor:");
+    note(!is_ours, "workflowStatusListenerSink".to_owned());
     for (at, step) in definition.steps().iter().enumerate() {
         note(is_absent(&step.kind), format!("tasks[{at}].type {}", step.kind));
         note(step.cache_config.is_some(), format!("tasks[{at}].cacheConfig"));
-        let fires = step.on_state_change.as_ref().is_some_and(|events| !events.is_empty());
-        note(fires, format!("tasks[{at}].onStateChange"));
     }
     idle
 }

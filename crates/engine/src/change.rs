@@ -166,6 +166,7 @@ pub enum Change {
     },
     /// A message for the world outside.
     Published {
+        /// What the message is known by: the EVENT task, or an id of its own.
         task: TaskId,
         sink: String,
         body: Slot,

@@ -88,6 +88,7 @@ pub fn decide(
 ) -> Result<Decision, Stop> {
     let now = facts.now.max(execution.last_at());
     let mut turn = Turn::new(execution, brought, facts, now);
+    turn.revives_as = event.revives_as();
     match event {
         Event::Started(start) => turn.start(start)?,
         Event::Reported(report) => turn.report(report)?,

@@ -21,7 +21,7 @@ use crate::turn::PAYLOAD_BYTES_MAX;
 /// A message for event handlers, as it lies in the outbox.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Publication {
-    /// The EVENT task, which is what the message is known by.
+    /// What the message is known by: the EVENT task, or an id of its own.
     pub task: TaskId,
     /// How many runs, begun one by the other at once, a run begun by this one ends.
     pub depth: u32,

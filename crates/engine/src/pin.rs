@@ -75,6 +75,8 @@ pub struct Pinned {
     by_reference: BTreeMap<String, usize>,
     enforced: Enforced,
     lacking: OnceLock<Option<String>>,
+    /// Something of its runs is told to listeners.
+    is_heard: bool,
 }
 
 impl Pinned {
@@ -96,9 +98,11 @@ impl Pinned {
         let Tree { definition: digest, steps } = tree;
         let by_reference =
             steps.iter().enumerate().map(|(at, step)| (step.reference().to_owned(), at)).collect();
+        let is_heard =
+            definition.workflow_status_listener_enabled || steps.iter().any(Step::tells_states);
         let definition = Arc::new(definition);
         let (enforced, lacking) = (Enforced::default(), OnceLock::new());
-        Self { digest, text, definition, steps, by_reference, enforced, lacking }
+        Self { digest, text, definition, steps, by_reference, enforced, lacking, is_heard }
     }
 
     /// Reads back what [`Pinned::text`] wrote.
@@ -129,6 +133,10 @@ impl Pinned {
     /// What keeps every run of it from starting: a schema that is not there.
     pub(crate) fn lacking(&self) -> Option<&str> {
         self.lacking.get_or_init(|| self.find_lacking()).as_deref()
+    }
+
+    pub(crate) fn is_heard(&self) -> bool {
+        self.is_heard
     }
 
     /// The step a task of that name stands at; whoever asks knows that there is one.
@@ -331,6 +339,11 @@ impl Step {
             .task_definition
             .as_deref()
             .expect("pinning embeds a task definition in every step")
+    }
+
+    /// Names events for the states its tasks come into.
+    fn tells_states(&self) -> bool {
+        self.task().on_state_change.as_ref().is_some_and(|events| !events.is_empty())
     }
 
     pub(crate) fn attempts_max(&self) -> u32 {

@@ -35,7 +35,11 @@ struct Shot {
 }
 
 impl Execution {
-    pub fn snapshot(&self) -> Vec<u8> {
+    /// None of a run that messages wait for, or waited: those are folded.
+    pub fn snapshot(&self) -> Option<Vec<u8>> {
+        if self.mailbox.is_some() {
+            return None;
+        }
         let shot = Shot {
             format: FORMAT,
             id: self.id,
@@ -51,7 +55,7 @@ impl Execution {
             last_at: self.last_at,
             generation: self.generation,
         };
-        serde_json::to_vec(&shot).expect("an execution is plain data")
+        Some(serde_json::to_vec(&shot).expect("an execution is plain data"))
     }
 
     /// The execution a snapshot tells of; none if this release cannot read it. `pinned` finds the

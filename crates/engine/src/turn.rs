@@ -58,6 +58,8 @@ pub(crate) struct Turn<'a> {
     pub(crate) children: usize,
     /// The status the run is about to end with, while its output is computed.
     pub(crate) ending: Option<WorkflowStatus>,
+    /// What listeners call it when the run lives again.
+    pub(crate) revives_as: &'static str,
     /// What the expressions of this turn have looked into, and may still.
     pub(crate) reading: Reading,
 }
@@ -113,6 +115,7 @@ impl<'a> Turn<'a> {
             starts: 0,
             children: 0,
             ending: None,
+            revives_as: "",
             reading: Reading::default(),
         }
     }
@@ -134,6 +137,10 @@ impl<'a> Turn<'a> {
         if matches!(change, Change::TaskReset { .. } | Change::TasksRemoved { .. }) {
             self.give_back_messages(&change);
         }
+        let is_heard = self.is_heard();
+        if is_heard {
+            self.announce_begin(&change);
+        }
         let definition = self.brought.definition;
         let page = Page { at: self.now, payloads: &self.payloads, definition };
         self.execution.apply(&change, &page);
@@ -145,7 +152,11 @@ impl<'a> Turn<'a> {
             self.steps += 1;
         }
         self.steps += usize::from(matches!(change, Change::TaskClosed { .. }));
-        self.changes.push(change);
+        if !is_heard {
+            return self.changes.push(change);
+        }
+        self.changes.push(change.clone());
+        self.announce(&change);
     }
 
     /// Every end of a task takes this door: a child it waited for is let go.

@@ -71,6 +71,14 @@ fn derived<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Uuid {
 }
 
 impl TaskId {
+    /// What is published of a task or a run without an EVENT task: which of its news, by which entry
+    /// of its journal, and which among those.
+    pub fn of_news(about: &[u8], news: &str, seq: u64, at: usize) -> Self {
+        let (seq, at) = (seq.to_be_bytes(), at.to_string());
+        let parts = [b"news/v1".as_slice(), about, news.as_bytes(), &seq, at.as_bytes()];
+        Self(derived(parts))
+    }
+
     /// `generation` counts restarts; `attempt` is the retry count.
     pub fn derive(
         execution: ExecutionId,

@@ -51,5 +51,6 @@ pub use workflow_def::{
     WorkflowDefSummary, WorkflowTimeoutPolicy,
 };
 pub use workflow_task::{
-    InlineDefinition, JoinMode, STEP_NESTING_MAX, StateChangeEvent, SubWorkflowParams, WorkflowTask,
+    InlineDefinition, JoinMode, STATE_KEYS, STEP_NESTING_MAX, StateChangeEvent, SubWorkflowParams,
+    WorkflowTask,
 };

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::{
-    Action, ActionKind, EventHandler, InlineDefinition, StartWorkflowRequest, TaskAction, TaskDef,
-    Violation, WorkflowDef, WorkflowTask,
+    Action, ActionKind, EventHandler, InlineDefinition, STATE_KEYS, StartWorkflowRequest,
+    TaskAction, TaskDef, Violation, WorkflowDef, WorkflowTask,
 };
 
 /// A report longer than this helps nobody, and a hostile definition could ask for a huge one.
@@ -239,6 +239,9 @@ impl Findings {
         if let Some(failure_workflow) = &definition.failure_workflow {
             self.no_nul(format!("{prefix}failureWorkflow"), failure_workflow);
         }
+        if let Some(sink) = &definition.workflow_status_listener_sink {
+            self.no_nul(format!("{prefix}workflowStatusListenerSink"), sink);
+        }
         if definition.steps().is_empty() {
             self.add(format!("{prefix}tasks"), "WorkflowTask list cannot be empty");
         }
@@ -266,6 +269,7 @@ impl Findings {
             self.add_value(&reference, why, &step.task_reference_name);
         }
         self.no_nul(format!("{path}.type"), &step.kind);
+        self.state_changes(path, step);
         if let Some(definition) = &step.task_definition {
             self.no_nul(format!("{path}.taskDefinition.name"), &definition.name);
         }
@@ -278,6 +282,29 @@ impl Findings {
             0,
             format!("WorkflowTask startDelay: {} must be >= 0", step.start_delay),
         );
+    }
+
+    fn state_changes(&mut self, path: &str, step: &WorkflowTask) {
+        for (keys, events) in step.on_state_change.iter().flat_map(|all| all.iter()) {
+            let label = shortened(keys, LABEL_CHARS_MAX);
+            let path = format!("{path}.onStateChange[{label}]");
+            for key in keys.split(',').map(str::trim) {
+                if !STATE_KEYS.contains(&key) {
+                    let known = STATE_KEYS.join(", ");
+                    let message = format!("there is no such state: write one or more of {known}");
+                    self.add_value(&path, message, key);
+                }
+            }
+            for (at, event) in events.iter().enumerate() {
+                let path = format!("{path}[{at}].type");
+                self.no_nul(&path, &event.kind);
+                if !is_event(&event.kind) {
+                    let message = "must name an event: a NAME without a colon, or \
+                                   conductor:WORKFLOW:NAME";
+                    self.add_value(&path, message, &event.kind);
+                }
+            }
+        }
     }
 
     fn uniqueness<'a>(&mut self, place: &Place<'a>, seen: &mut HashSet<&'a str>, workflow: &str) {
@@ -653,7 +680,8 @@ impl Findings {
         } else if !is_event(&handler.event) {
             let message = "the only source of events in this release is conductor: write \
                            conductor:WORKFLOW:NAME, where NAME is the reference of an EVENT task \
-                           whose sink is conductor, or what stands behind conductor: in its sink";
+                           whose sink is conductor, or what stands behind conductor: in its sink; \
+                           or write the type of an onStateChange event";
             self.add_value("event", message, &handler.event);
         }
         if handler.actions.is_empty() {
@@ -718,8 +746,12 @@ impl Findings {
     }
 }
 
-/// `conductor:WORKFLOW:NAME`, which is what EVENT tasks publish to.
+/// `conductor:WORKFLOW:NAME`, which is what EVENT tasks publish to; or a name without a source, which
+/// is what steps tell their states under.
 fn is_event(event: &str) -> bool {
+    if !event.contains(':') {
+        return !event.trim().is_empty() && event != "conductor";
+    }
     let place = event.strip_prefix("conductor:").and_then(|place| place.split_once(':'));
     place.is_some_and(|(workflow, name)| !workflow.is_empty() && !name.is_empty())
 }
@@ -1463,11 +1495,27 @@ mod tests {
     fn only_events_that_can_happen_are_waited_for() {
         let start = json!([{"action": "start_workflow", "start_workflow": {"name": "w"}}]);
         let of = |event: &str| handler(json!({"name": "h", "event": event, "actions": start}));
-        for event in ["conductor:order:paid", "conductor:a:b:c/d"] {
+        for event in ["conductor:order:paid", "conductor:a:b:c/d", "paid"] {
             assert_eq!(of(event), [""; 0], "{event}");
         }
         for event in ["kafka:topic", "conductor", "conductor:", "conductor:order", "conductor::x"] {
             assert!(of(event)[0].starts_with("event: the only source of events"), "{event}");
+        }
+    }
+
+    #[test]
+    fn a_step_tells_known_states_under_names_that_can_be_heard() {
+        let of = |states: Value| of_step("SIMPLE", json!({"onStateChange": states}));
+        let event = json!([{"type": "paid", "payload": {"a": "${workflow.input.a}"}}]);
+        assert_eq!(of(json!({"onStart, onFailed": event, "onScheduled": event})), [""; 0]);
+        assert_eq!(of(json!({"onSuccess,onCancelled": [{"type": "conductor:w:x"}]})), [""; 0]);
+        let told = of(json!({"onStart,onEnd": event}));
+        let said = "tasks[0].onStateChange[onStart,onEnd]: there is no such state: write one or \
+                    more of onScheduled, onStart, onSuccess, onFailed, onCancelled";
+        assert_eq!(told, [said]);
+        for name in ["", " ", "kafka:topic", "conductor"] {
+            let told = of(json!({"onStart": [{"type": name}]}));
+            assert!(told[0].starts_with("tasks[0].onStateChange[onStart][0].type: must"), "{name}");
         }
     }
 

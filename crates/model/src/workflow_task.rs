@@ -319,6 +319,10 @@ impl<'de> Deserialize<'de> for InlineDefinition {
     }
 }
 
+/// The states a step may tell of; several in one key have commas between them.
+pub const STATE_KEYS: [&str; 5] =
+    ["onScheduled", "onStart", "onSuccess", "onFailed", "onCancelled"];
+
 /// Something to publish when a task changes state.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]

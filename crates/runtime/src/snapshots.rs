@@ -33,7 +33,7 @@ impl Kept {
         let has_grown = since >= ENTRIES_MIN.max(size);
         let is_last = execution.is_closed() && since >= ENTRIES_MIN;
         if has_grown || is_last {
-            batch.snapshots.push((id, execution.snapshot()));
+            batch.snapshots.extend(execution.snapshot().map(|body| (id, body)));
             if self.0.len() >= RUNS_MAX {
                 self.0.clear();
             }

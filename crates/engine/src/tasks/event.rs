@@ -57,7 +57,7 @@ impl Turn<'_> {
     }
 
     /// The queue a sink means: ours are named after the workflow.
-    fn queue(&self, sink: &str, reference: &str) -> Option<String> {
+    pub(crate) fn queue(&self, sink: &str, reference: &str) -> Option<String> {
         let name = &self.execution().definition().definition().name;
         match sink.split_once(':') {
             None if sink == "conductor" => Some(format!("conductor:{name}:{reference}")),

@@ -326,7 +326,8 @@ impl Bench {
             let found = own.or_else(|| self.execution.defined(digest));
             Ok(Arc::clone(found.unwrap_or_else(|| self.shelf.pinned(digest))))
         };
-        let restored = Execution::restored(&self.execution.snapshot(), pinned);
+        let Some(snapshot) = self.execution.snapshot() else { return };
+        let restored = Execution::restored(&snapshot, pinned);
         let restored = restored.expect("its definitions are known").expect("it can be read");
         assert_eq!(restored.link(), self.execution.link());
         assert_eq!(Self::seen(&restored), Self::seen(&self.execution), "from a snapshot");
