@@ -96,28 +96,14 @@ impl Execution {
             Change::DefinitionChanged { .. } => self.change_definition(page),
             Change::ExecutionAlerted => self.drop_workflow_deadline(),
             Change::Paused => self.run_mut().status = Some(WorkflowStatus::Paused),
-            Change::Resumed => {
-                self.drop_workflow_deadline();
-                let run = self.run_mut();
-                run.status = Some(WorkflowStatus::Running);
-                run.last_resumed_at = page.at;
-                self.go_on();
-                self.arm_workflow_deadline();
-            }
+            Change::Resumed => self.resume(page.at),
             Change::Revived { .. } => self.revive(change, page.at),
             Change::ExecutionClosed { .. } => self.close(change, page),
             Change::Watched { by, epoch } => self.run_mut().watchers.push((*by, *epoch)),
             Change::EpochNoted { epoch } => self.run_mut().epoch = *epoch,
-            Change::MessagePosted { id, named, payload } => {
-                let (id, payload, received_at) =
-                    (id.as_str().into(), page.payload(*payload), page.at);
-                self.mailbox_mut().post(Posted { id, payload, received_at }, *named);
-            }
-            Change::MessagesTaken { count } => self.mailbox_mut().take(*count),
-            Change::MessagesReturned { task } => {
-                let output = self.expect_task(*task).output.clone();
-                self.mailbox_mut().give_back(&output);
-            }
+            Change::MessagePosted { .. }
+            | Change::MessagesTaken { .. }
+            | Change::MessagesReturned { .. } => self.sort_mail(change, page),
             Change::RunCreated { .. } | Change::Sent { .. } | Change::Published { .. } => {}
         }
     }
@@ -166,6 +152,15 @@ impl Execution {
         }
     }
 
+    fn resume(&mut self, at: Timestamp) {
+        self.drop_workflow_deadline();
+        let run = self.run_mut();
+        run.status = Some(WorkflowStatus::Running);
+        run.last_resumed_at = at;
+        self.go_on();
+        self.arm_workflow_deadline();
+    }
+
     fn revive(&mut self, change: &Change, at: Timestamp) {
         let Change::Revived { epoch, anew, failure_kept } = change else { return };
         let run = self.run_mut();
@@ -199,6 +194,19 @@ impl Execution {
         self.remaining_since = None;
         if let Some(mailbox) = &mut self.mailbox {
             Arc::make_mut(mailbox).close();
+        }
+    }
+
+    fn sort_mail(&mut self, change: &Change, page: &Page<'_>) {
+        if let Change::MessagePosted { id, named, payload } = change {
+            let (id, payload) = (id.as_str().into(), page.payload(*payload));
+            let posted = Posted { id, payload, received_at: page.at };
+            self.mailbox_mut().post(posted, *named);
+        } else if let Change::MessagesTaken { count } = change {
+            self.mailbox_mut().take(*count);
+        } else if let Change::MessagesReturned { task } = change {
+            let output = self.expect_task(*task).output.clone();
+            self.mailbox_mut().give_back(&output);
         }
     }
 

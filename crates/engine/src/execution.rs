@@ -5,7 +5,7 @@
 //! dropped, and cost follows what changed, never how many tasks there are.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use imbl::{OrdMap, OrdSet, Vector};
 use semel_model::{Digest, ExecutionId, Payload, TaskId, Timestamp, Traceparent, WorkflowStatus};
@@ -334,21 +334,6 @@ impl Execution {
     /// Steps that came with the run's data.
     pub fn defined(&self, digest: Digest) -> Option<&Arc<Pinned>> {
         self.defined.get(&digest)
-    }
-
-    pub(crate) fn mailbox(&self) -> &Mailbox {
-        static EMPTY: LazyLock<Mailbox> = LazyLock::new(Mailbox::default);
-        self.mailbox.as_deref().unwrap_or(&EMPTY)
-    }
-
-    /// Somebody has posted something, now or earlier.
-    pub(crate) fn has_mail(&self) -> bool {
-        self.mailbox.is_some()
-    }
-
-    /// How many messages wait to be pulled.
-    pub fn messages_waiting(&self) -> usize {
-        self.mailbox().len()
     }
 
     pub fn open_count(&self) -> usize {

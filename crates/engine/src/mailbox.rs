@@ -4,12 +4,14 @@
 //! goes when the run ends. Ids that senders give to their messages are known again, so that a
 //! message posted twice is there once.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use imbl::{OrdMap, Vector};
 use jiff::Timestamp as Moment;
 use semel_model::{Digest, ExecutionId, Payload, Timestamp};
 use serde::{Deserialize, Serialize};
+
+use crate::execution::Execution;
 
 /// Messages that wait at once, and the bytes of all of them; so many fit into one output.
 pub(crate) const MESSAGES_MAX: usize = 1_000;
@@ -129,6 +131,23 @@ impl Mailbox {
         }
         let known = &self.known;
         self.order.retain(|id| known.contains_key(id));
+    }
+}
+
+impl Execution {
+    pub(crate) fn mailbox(&self) -> &Mailbox {
+        static EMPTY: LazyLock<Mailbox> = LazyLock::new(Mailbox::default);
+        self.mailbox.as_deref().unwrap_or(&EMPTY)
+    }
+
+    /// Somebody has posted something, now or earlier.
+    pub(crate) fn has_mail(&self) -> bool {
+        self.mailbox.is_some()
+    }
+
+    /// How many messages wait to be pulled.
+    pub fn messages_waiting(&self) -> usize {
+        self.mailbox().len()
     }
 }
 
