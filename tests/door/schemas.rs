@@ -26,9 +26,8 @@ fn delete(path: &str) -> Request {
 
 /// What a schema says, without who wrote it and when.
 fn said(mut schema: Value) -> Value {
-    for field in ["createTime", "updateTime"] {
-        schema.as_object_mut().unwrap().remove(field);
-    }
+    let fields = schema.as_object_mut().expect("an object");
+    fields.retain(|field, _| !["createTime", "updateTime"].contains(&field.as_str()));
     schema
 }
 
@@ -164,7 +163,9 @@ fn other_types_and_places_are_kept() {
 /// A definition with these fields.
 fn with(name: &str, fields: Value) -> Value {
     let mut definition = definition(name);
-    definition.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    for (field, value) in fields.as_object().into_iter().flatten() {
+        definition[field] = value.clone();
+    }
     definition
 }
 
