@@ -16,7 +16,7 @@ use semel_model::{Digest, ExecutionId, Payload, TaskId};
 
 use crate::failure::Failure;
 use crate::inbox::Inbox;
-use crate::lane::timer;
+use crate::lane::{Lane, timer};
 use crate::work::{Answer, EventWork, Item, Reply, Work};
 use crate::world::World;
 
@@ -68,7 +68,7 @@ struct Callers {
 
 impl Held {
     /// Keeps an answer back if its run has scripts to wait for.
-    pub(crate) fn keep(&mut self, item: Item, answer: Result<Answer, Failure>) {
+    fn keep(&mut self, item: Item, answer: Result<Answer, Failure>) {
         let run = match (&answer, item.work.execution()) {
             (Ok(Answer::Started { id, .. }), _) => Some(*id),
             (Ok(Answer::Done { next: None, .. }), Some(id)) => Some(id),
@@ -85,7 +85,7 @@ impl Held {
     }
 
     /// One script has spoken. What follows from it is opened before.
-    pub(crate) fn answered(&mut self, id: ExecutionId, task: TaskId, question: Digest) {
+    fn answered(&mut self, id: ExecutionId, task: TaskId, question: Digest) {
         let Some(callers) = self.0.get_mut(&id) else { return };
         callers.open.remove(&(task, question));
         if callers.open.is_empty() {
@@ -118,7 +118,7 @@ impl Held {
 }
 
 /// What became of a question.
-pub(crate) enum Told {
+enum Told {
     /// Its answer is at hand.
     Answered(Box<Item>),
     /// It will come to the inbox.
@@ -126,7 +126,7 @@ pub(crate) enum Told {
 }
 
 /// Asks one open question.
-pub(crate) fn ask(
+fn ask(
     world: &Arc<World>,
     inbox: &Arc<Inbox>,
     held: &mut Held,
@@ -195,6 +195,35 @@ fn answer(id: ExecutionId, task: TaskId, question: Digest, verdict: Verdict) -> 
     let event = Event::Answered { task, question, answer: Said::Script(said) };
     let work = EventWork { payloads, ..EventWork::own(id, event) };
     Item::unasked(Work::Event(Box::new(work)))
+}
+
+impl Lane {
+    pub(crate) fn ask_all(&mut self, asked: Vec<(ExecutionId, TaskId)>) {
+        for (id, task) in asked {
+            let found = self.world.cached(id);
+            let open = found.and_then(|run| run.task(task)?.question.clone());
+            let Some(open) = open else { continue };
+            match ask(&self.world, &self.inbox, &mut self.held, id, task, &open) {
+                Told::Answered(item) => self.again.push_back(*item),
+                Told::Later => {}
+            }
+        }
+    }
+
+    pub(crate) fn reply(&mut self, mut item: Item, answer: Result<Answer, Failure>) {
+        item.credit = None;
+        let heard = match &item.work {
+            Work::Event(work) => match work.event {
+                Event::Answered { task, question, .. } => Some((work.execution, task, question)),
+                _ => None,
+            },
+            _ => None,
+        };
+        self.held.keep(item, answer);
+        if let Some((id, task, question)) = heard {
+            self.held.answered(id, task, question);
+        }
+    }
 }
 
 impl World {

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use semel_engine::{Event, Queue};
-use semel_model::{ExecutionId, TaskId, Timestamp};
+use semel_model::{ExecutionId, Timestamp};
 use semel_store::{Stamp, StoreError, Touches, Writer};
 
-use crate::asking::{Held, Told, ask};
+use crate::asking::Held;
 use crate::dirty;
 use crate::failure::Failure;
 use crate::inbox::Inbox;
@@ -34,7 +34,7 @@ pub struct Lane {
     stamp: Stamp,
     pub(crate) writer: Box<dyn Writer>,
     pub(crate) world: Arc<World>,
-    inbox: Arc<Inbox>,
+    pub(crate) inbox: Arc<Inbox>,
     /// Decided again in the next round, before what waits in the inbox.
     pub(crate) again: VecDeque<Item>,
     pub(crate) openings: BTreeMap<Queue, Timestamp>,
@@ -340,38 +340,11 @@ impl Lane {
         for (task_type, count) in round.freed {
             self.again.extend(self.world.waiters.wake_type(&task_type, count));
         }
-        self.ask(round.asked);
+        self.ask_all(round.asked);
         for (item, answer) in replies {
             self.reply(item, answer);
         }
         Stepped { items: course.items.max(1), prefetch }
-    }
-
-    fn ask(&mut self, asked: Vec<(ExecutionId, TaskId)>) {
-        for (id, task) in asked {
-            let found = self.world.cached(id);
-            let open = found.and_then(|run| run.task(task)?.question.clone());
-            let Some(open) = open else { continue };
-            match ask(&self.world, &self.inbox, &mut self.held, id, task, &open) {
-                Told::Answered(item) => self.again.push_back(*item),
-                Told::Later => {}
-            }
-        }
-    }
-
-    fn reply(&mut self, mut item: Item, answer: Result<Answer, Failure>) {
-        item.credit = None;
-        let heard = match &item.work {
-            Work::Event(work) => match work.event {
-                Event::Answered { task, question, .. } => Some((work.execution, task, question)),
-                _ => None,
-            },
-            _ => None,
-        };
-        self.held.keep(item, answer);
-        if let Some((id, task, question)) = heard {
-            self.held.answered(id, task, question);
-        }
     }
 
     fn park(&mut self, item: Item, seen: u64) {
