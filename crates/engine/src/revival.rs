@@ -41,10 +41,9 @@ impl Turn<'_> {
     }
 
     pub(crate) fn retry_under(&mut self, epoch: Option<u32>) -> Result<(), Stop> {
-        let failed = self.unsuccessful();
         self.emit(Change::Revived { epoch, anew: false, failure_kept: true });
         self.forget_terminate();
-        for task in failed {
+        for task in self.unsuccessful() {
             if self.execution().is_closed() {
                 break; // A TERMINATE task among them has ended it.
             }
@@ -109,10 +108,11 @@ impl Turn<'_> {
         Ok(())
     }
 
-    /// The TERMINATE task that ended the run has its say again when the run comes there.
+    /// The TERMINATE task that ended the run, or would have, has its say when the run comes there.
     fn forget_terminate(&mut self) {
         let ended = |task: &&Arc<Task>| {
-            task.step.kind() == Kind::Terminate && task.status == TaskStatus::Completed
+            let would_end = matches!(task.status, TaskStatus::Completed | TaskStatus::Canceled);
+            task.step.kind() == Kind::Terminate && would_end && !task.is_passed_over
         };
         let found = self.execution().latest_attempts().filter(ended);
         let steps: Vec<String> = found.map(|task| task.reference.to_string()).collect();
@@ -216,9 +216,15 @@ impl Turn<'_> {
             Some(input) => self.given(&target.step, target.id, input),
             None => self.input_again(&target),
         };
-        self.do_again(&target, target.attempt, input)?;
+        let ends_all = target.kind() == Kind::Terminate;
+        if !ends_all {
+            self.do_again(&target, target.attempt, input)?;
+        }
         for other in others {
             self.mend(&other, 0)?;
+        }
+        if ends_all && self.execution().is_live() {
+            self.do_again(&target, target.attempt, input)?;
         }
         self.go_on_everywhere()
     }

@@ -4,6 +4,7 @@
 //! it are looked at, then the loops around it, and when nothing is left to do the run is over. Work
 //! is bounded: what one commit does not hold waits for the next.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use semel_model::{TaskId, TaskStatus, WorkflowStatus};
@@ -88,7 +89,8 @@ impl Turn<'_> {
 
     /// What follows from a task that has ended, unless the execution is paused.
     fn follow(&mut self, id: TaskId) -> Result<(), Stop> {
-        let Some(task) = self.task(id) else { return Ok(()) };
+        // What is drawn twice in one turn is drawn once.
+        let Some(task) = self.task(id).filter(|task| !task.replaced) else { return Ok(()) };
         if !self.execution().is_live() || self.execution().is_paused() {
             return Ok(());
         }
@@ -96,6 +98,15 @@ impl Turn<'_> {
             return self.go_on_after(&task);
         }
         self.retry_or_fail(&task)
+    }
+
+    /// What has failed in this turn has its say before anything else ends the run.
+    pub(crate) fn follow_failures(&mut self) -> Result<(), Stop> {
+        let ended = std::mem::take(&mut self.closed);
+        let is_failed = |id: &TaskId| self.task(*id).is_some_and(|it| !it.status.is_successful());
+        let (failed, rest): (VecDeque<TaskId>, _) = ended.into_iter().partition(is_failed);
+        self.closed = rest;
+        failed.into_iter().try_for_each(|task| self.follow(task))
     }
 
     /// What follows from a task that has ended for good, and whose run goes on.

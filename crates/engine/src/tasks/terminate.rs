@@ -10,6 +10,10 @@ use crate::turn::Turn;
 
 impl Turn<'_> {
     pub(crate) fn terminate_by_task(&mut self, id: TaskId) -> Result<(), Stop> {
+        self.follow_failures()?;
+        if !self.execution().is_live() {
+            return Ok(());
+        }
         let input = self.execution().expect_task(id).input.value();
         let status = match input.get("terminationStatus").and_then(Value::as_str) {
             Some("COMPLETED") => WorkflowStatus::Completed,

@@ -9,7 +9,7 @@ use semel_model::TaskResultStatus;
 use serde_json::{Value, json};
 
 use crate::children::{named, sub};
-use crate::shapes::{step, with};
+use crate::shapes::{fork, join, step, system, with};
 
 /// What happens next. Runs, tasks and messages are chosen by number among those there are.
 #[derive(Clone, Debug)]
@@ -94,13 +94,34 @@ const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 fn bodies(child: Option<&'static str>) -> impl Strategy<Value = Value> {
     let failure = select(vec![None, None, Some("cleanup"), Some("nobody")]);
     let limits = (select(vec![0, 0, 0, 40]), select(vec!["TIME_OUT_WF", "ALERT_ONLY"]), failure);
-    (vec(steps(child), 1..=NAMES.len()), limits).prop_map(|(steps, (timeout, policy, failure))| {
+    let shape = (any::<bool>(), prop::bool::weighted(0.3));
+    (vec(steps(child), 1..=NAMES.len()), shape, limits).prop_map(|(steps, shape, limits)| {
+        let (timeout, policy, failure) = limits;
         let named = steps.into_iter().zip(NAMES);
         let steps: Vec<Value> =
             named.map(|(step, name)| with(step, json!({"taskReferenceName": name}))).collect();
+        let steps = shaped(steps, shape);
         json!({"tasks": steps, "timeoutSeconds": timeout, "timeoutPolicy": policy,
             "failureWorkflow": failure, "variables": {"n": 0}})
     })
+}
+
+/// The first two side by side, and what is behind them twice in a loop, if so chosen.
+fn shaped(mut steps: Vec<Value>, (is_forked, is_looped): (bool, bool)) -> Vec<Value> {
+    let behind = steps.split_off(steps.len().min(2));
+    let first = match steps.as_slice() {
+        [a, b] if is_forked => {
+            let branches = fork("f", &[std::slice::from_ref(a), std::slice::from_ref(b)]);
+            vec![branches, join("j", &["a", "b"])]
+        }
+        _ => steps,
+    };
+    let twice = json!({"loopOver": behind, "inputParameters": {"_items": [1, 2]}});
+    let behind = match is_looped && !behind.is_empty() {
+        true => vec![system("l", "DO_WHILE", twice)],
+        false => behind,
+    };
+    [first, behind].concat()
 }
 
 fn steps(child: Option<&'static str>) -> BoxedStrategy<Value> {

@@ -214,6 +214,27 @@ fn a_terminate_at_the_head_of_a_branch_leaves_later_branches_unbegun() {
 }
 
 #[test]
+fn a_failure_in_one_branch_is_not_forgotten_because_another_terminates_in_the_same_moment() {
+    let wrong = terminate("a", "MAYBE");
+    let steps = [fork("f", &[&[wrong], &[terminate("t", "COMPLETED")]]), join("j", &[])];
+    let run = Bench::start(flow(&steps), json!({}));
+    run.reads(&["FAILED", "f 0 COMPLETED", "a 0 FAILED", "t 0 CANCELED"]);
+    let mut run = Bench::start(
+        flow(&[
+            fork("f", &[&[once("b"), terminate("t", "COMPLETED")], &[once("a")]]),
+            join("j", &["a"]),
+        ]),
+        json!({}),
+    );
+    run.pause();
+    run.complete("b", json!({}));
+    run.fail("a", Failed, "no");
+    run.resume();
+    assert_eq!(run.status(), WorkflowStatus::Failed);
+    run.replay();
+}
+
+#[test]
 fn a_switch_in_a_branch_leads_to_the_end_of_the_branch() {
     let choice = switch("s", json!({"x": [once("a")], "none": []}), &[]);
     let steps = |case: &str| {

@@ -195,6 +195,19 @@ fn a_step_that_runs_at_once_does_so_again() {
 }
 
 #[test]
+fn what_fails_again_at_once_is_tried_again_once() {
+    let policy = json!({"name": "b", "retryCount": 1, "retryDelaySeconds": 60});
+    let start = json!({"name": "b", "taskReferenceName": "b", "type": "START_WORKFLOW",
+        "permissive": true, "taskDefinition": policy});
+    let mut run = Bench::start(flow(&[start, step("c", json!({}))]), json!({}));
+    run.reads(&["RUNNING", "b 0 FAILED", "b 1 SCHEDULED"]);
+    run.terminate("enough").unwrap();
+    let again = from(&run, "b");
+    rerun(&mut run, again);
+    run.reads(&["RUNNING", "b 0 FAILED", "b 1 SCHEDULED"]);
+}
+
+#[test]
 fn a_skipped_system_step_can_be_rerun_and_is_offered_to_nobody() {
     let wait = json!({"name": "w", "taskReferenceName": "w", "type": "WAIT"});
     let mut run = Bench::start(flow(&[step("a", json!({})), wait]), json!({}));
