@@ -20,6 +20,7 @@ pub mod removal;
 pub mod rows;
 pub mod samples;
 pub mod search;
+pub mod snapshots;
 pub mod sweep;
 
 pub use desk::{Desk, Fixture};
@@ -88,6 +89,7 @@ macro_rules! conformance {
                 what_has_not_ended_is_not_found,
                 expired_records_are_found_earliest_first,
                 a_record_that_no_longer_expires_is_not_found;
+            snapshots: a_snapshot_is_kept_until_its_run_is_removed;
             search: a_run_is_found_by_each_of_its_fields,
                 a_task_is_found_by_each_of_its_fields,
                 clauses_hold_together,

@@ -273,20 +273,15 @@ pub fn nothing_of_a_removed_run_is_found(fixture: &mut dyn Fixture) {
             runs: vec![run(1), run(2)],
             tasks: vec![task_row(1, 1), task_row(2, 2)],
             words: vec![words(1), words(2)],
-            snapshots: vec![(execution(1), vec![1]), (execution(2), vec![2])],
             ..Batch::default()
         },
     );
-    let snapshot = |number| desk.store().index().snapshot(execution(number)).expect("readable");
-    put(&desk, &Batch { snapshots: vec![(execution(2), vec![3])], ..Batch::default() });
-    assert_eq!((snapshot(1), snapshot(2)), (Some(vec![1]), Some(vec![3])), "the last is kept");
     let removed = vec![execution(1), execution(7)];
     put(&desk, &Batch { removed, words: vec![words(1)], ..Batch::default() });
     assert_eq!(runs(&desk, ""), [execution(2)]);
     assert_eq!(tasks(&desk, ""), [place(2, 2)]);
     assert_eq!(said(&desk, "same words").0, [execution(2)]);
     assert_eq!(desk.store().index().place_of(task(1)).expect("readable"), None);
-    assert_eq!((snapshot(1), snapshot(2)), (None, Some(vec![3])));
     put_runs(&desk, [run(1)]);
     assert_eq!(said(&desk, "same words").0, [execution(2)], "it comes back without its words");
 }
