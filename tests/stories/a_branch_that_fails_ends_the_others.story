@@ -17,7 +17,7 @@ show     one
 >   CANCELED  a  attempt 0
 >   FAILED  b  attempt 0  because no
 >   COMPLETED  c  attempt 0  {"c":3}
->   CANCELED  j  attempt 0  from {"joinOn":["a","b","c"]}
+>   CANCELED  j  attempt 0  from {"joinOn":["a","b","c"]}  {"c":{"c":3}}
 report   a by ann COMPLETED -> STALE
 retry    one
 show     one

@@ -9,7 +9,7 @@ claim    step by ann
 report   step by ann FAILED reason="no"
 show     one
 > FAILED  long  because Task # failed with status: FAILED and reason: 'no'
->   CANCELED  loop  attempt 0
+>   CANCELED  loop  attempt 0  {"iteration":2,"1":{"step":{"n":1}},"2":{"step":{}}}
 >   COMPLETED  step__1  attempt 0  {"n":1}
 >   FAILED  step__2  attempt 0  because no
 retry    one

@@ -11,7 +11,7 @@ show     one
 >   COMPLETED  f  attempt 0
 >   CANCELED  slow  attempt 0
 >   COMPLETED  quick  attempt 0
->   CANCELED  j  attempt 0  from {"joinOn":["slow","end"]}
+>   CANCELED  j  attempt 0  from {"joinOn":["slow","end"]}  {"end":{"k":1}}
 >   COMPLETED  end  attempt 0  from {"terminationStatus":"COMPLETED","workflowOutput":{"k":1}}  {"k":1}
 report   slow by ann COMPLETED -> STALE
 show     one
@@ -19,5 +19,5 @@ show     one
 >   COMPLETED  f  attempt 0
 >   CANCELED  slow  attempt 0
 >   COMPLETED  quick  attempt 0
->   CANCELED  j  attempt 0  from {"joinOn":["slow","end"]}
+>   CANCELED  j  attempt 0  from {"joinOn":["slow","end"]}  {"end":{"k":1}}
 >   COMPLETED  end  attempt 0  from {"terminationStatus":"COMPLETED","workflowOutput":{"k":1}}  {"k":1}

@@ -19,7 +19,7 @@ show     one
 >   COMPLETED  k1  attempt 0  from {"subWorkflowName":"kid1","subWorkflowVersion":1,"workflowInput":{}}  {"subWorkflowId":"@first","n":1}
 >   FAILED  k2  attempt 0  from {"subWorkflowName":"kid2","subWorkflowVersion":1,"workflowInput":{}}  {"subWorkflowId":"@second"}  because Sub workflow kid2.1/@second failure reason: Task # failed with status: FAILED and reason: 'no'
 >   CANCELED  k3  attempt 0  from {"subWorkflowName":"kid3","subWorkflowVersion":1,"workflowInput":{}}  {"subWorkflowId":"@third"}
->   CANCELED  j  attempt 0  from {"joinOn":["k1","k2","k3"]}
+>   CANCELED  j  attempt 0  from {"joinOn":["k1","k2","k3"]}  {"k1":{"subWorkflowId":"@first","n":1},"k2":{"subWorkflowId":"@second"},"k3":{"subWorkflowId":"@third"}}
 retry    one resume
 show     one
 > RUNNING  house

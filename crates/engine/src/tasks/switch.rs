@@ -59,7 +59,8 @@ impl Turn<'_> {
         self.emit(Change::Chose { task: id, case: case.to_owned(), followed });
         self.close_system(id, TaskStatus::Completed, Payload::from_value(output), None);
         let task = self.execution().expect_task(id).clone();
-        if let Some(head) = self.chosen(&task).filter(|_| !self.execution().is_paused()) {
+        let may_go_on = task.status.is_successful() && !self.execution().is_paused();
+        if let Some(head) = self.chosen(&task).filter(|_| may_go_on) {
             self.schedule_once(head)?;
         }
         self.after_close(id);
