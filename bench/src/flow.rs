@@ -127,6 +127,15 @@ pub(crate) async fn run(options: &Options) -> Result<Report> {
     let mut report = Report::default();
     report.text("command", "flow");
     let site = Site::prepare(&options.server)?;
+    let small = grow(&site, options, options.tasks / 10, &mut report).await?;
+    let large = grow(&site, options, options.tasks, &mut report).await?;
+    for (name, ratio) in [
+        ("grown_large_to_small_cpu_ratio", large.cpu_us / small.cpu_us),
+        ("grown_large_to_small_memory_ratio", large.memory_bytes / small.memory_bytes),
+    ] {
+        report.figure(name, ratio);
+        report.bar(name, ratio, GROWTH_BELOW);
+    }
     let mut server = Server::start(&site).await?;
     let mut bench = Bench::new(server.address)?;
     for shape in shapes::pairs(options.branches, options.turns) {
@@ -137,8 +146,6 @@ pub(crate) async fn run(options: &Options) -> Result<Report> {
         report.bar(&format!("{}_large_to_small_cpu_ratio", shape.name), ratio, GROWTH_BELOW);
         server.expect_running(&site)?;
     }
-    grow(&mut bench, &server, options, &mut report).await?;
-    server.expect_running(&site)?;
     terminate(&mut bench, options, &mut report).await?;
     server.expect_running(&site)?;
     hostile(&mut bench, options, &mut report).await?;
@@ -173,14 +180,23 @@ async fn cost(
     Ok(cpu_us)
 }
 
-/// Ten turns of a loop over a dynamic fork: memory and CPU per task.
+/// What one task of an execution costs.
+struct PerTask {
+    cpu_us: f64,
+    memory_bytes: f64,
+}
+
+/// Ten turns of a loop over a dynamic fork, on a server that has done nothing before: memory and
+/// CPU per task.
 async fn grow(
-    bench: &mut Bench,
-    server: &Server,
+    site: &Site,
     options: &Options,
+    tasks: usize,
     report: &mut Report,
-) -> Result<()> {
-    let (turns, branches) = (10, options.tasks / 10);
+) -> Result<PerTask> {
+    let mut server = Server::start(site).await?;
+    let mut bench = Bench::new(server.address)?;
+    let (turns, branches) = (10, tasks / 10);
     bench.define(&shapes::large()).await?;
     let workers = bench.workers(options.workers, shapes::TASK)?;
     let input = json!({"turns": turns, "inputs": vec![json!({}); branches]});
@@ -191,15 +207,18 @@ async fn grow(
     let spent = Reading::of(server.process())?.since(&begun);
     ensure!(status == "COMPLETED", "the large execution ended {status}");
     let memory = server.process().memory_resident_bytes()?;
-    let tasks = options.tasks as u64;
-    report.count("large_tasks_count", tasks);
-    let cpu_us = per(spent.server.as_secs_f64() * 1e6, tasks);
-    report.figure("large_server_cpu_us_per_task", cpu_us);
-    report.figure("large_elapsed_s", spent.elapsed.as_secs_f64());
+    let count = tasks as u64;
+    let cpu_us = per(spent.server.as_secs_f64() * 1e6, count);
+    report.figure(&format!("grown_{tasks}_server_cpu_us_per_task"), cpu_us);
+    report.figure(&format!("grown_{tasks}_elapsed_s"), spent.elapsed.as_secs_f64());
     let grown = memory.saturating_sub(memory_before) as f64;
-    report.figure("large_memory_bytes_per_task", per(grown, tasks));
+    let memory_bytes = per(grown, count);
+    report.figure(&format!("grown_{tasks}_memory_bytes_per_task"), memory_bytes);
     drop(workers);
-    Ok(())
+    report.problems(&format!("grown_{tasks}_failures_count"), bench.tally.read().failures());
+    server.expect_running(site)?;
+    server.stop().await?;
+    Ok(PerTask { cpu_us, memory_bytes })
 }
 
 /// Ends an execution with many open tasks while a probe goes on.

@@ -17,6 +17,9 @@ pub(crate) const REASON_BYTES_MAX: usize = 4096;
 /// What a child process may map in all. jq has no other limit; JavaScript stays below by its own.
 pub(crate) const CHILD_BYTES_MAX: u64 = 768 * MIB as u64;
 
+/// How much a child gives way to others, the server above all.
+pub(crate) const CHILD_NICENESS: i32 = 10;
+
 /// The stack of the thread that evaluates. jq recurses on it without counting.
 pub(crate) const CHILD_STACK_BYTES: usize = 64 * MIB;
 

@@ -35,13 +35,15 @@ fn converse(requests: &mut impl Read, answers: &mut impl Write) -> io::Result<()
 
 #[cfg(unix)]
 fn confine() -> io::Result<()> {
-    use crate::budget::CHILD_BYTES_MAX;
+    use crate::budget::{CHILD_BYTES_MAX, CHILD_NICENESS};
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
     for (resource, most) in [(Resource::Core, 0), (Resource::As, CHILD_BYTES_MAX)] {
         let most = getrlimit(resource).maximum.unwrap_or(most).min(most);
         setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) })?;
     }
+    // Whoever waits for a script waits for the server as well.
+    rustix::process::nice(CHILD_NICENESS)?;
     // Its input ends with the parent too, but a busy child does not look.
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
