@@ -33,6 +33,7 @@ mod loose;
 mod mailbox;
 mod message;
 mod pin;
+mod preview;
 mod publishing;
 mod question;
 mod rate;
