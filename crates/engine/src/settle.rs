@@ -246,10 +246,19 @@ impl Turn<'_> {
 }
 
 /// What comes after a step in its list, or after the SWITCH it is the end of.
-fn successor<'a>(home: &'a Pinned, step: &Step) -> Option<&'a Step> {
+pub(crate) fn successor<'a>(home: &'a Pinned, step: &Step) -> Option<&'a Step> {
     if let Some(next) = home.after(step) {
         return Some(next);
     }
     let around = home.around(step)?;
     around.kind().is_choice().then(|| successor(home, around))?
+}
+
+/// The JOIN of a fork: right behind it, or behind the SWITCH or the outer fork it is the end of.
+pub(crate) fn join_behind<'a>(home: &'a Pinned, fork: &Step) -> Option<&'a Step> {
+    if let Some(next) = home.after(fork) {
+        return Some(next).filter(|next| next.kind() == Kind::Join);
+    }
+    let around = home.around(fork)?;
+    (around.kind().is_choice() || around.kind() == Kind::Fork).then(|| join_behind(home, around))?
 }

@@ -14,6 +14,7 @@ use crate::expression::{appended, merged};
 use crate::kinds::Kind;
 use crate::pin::{Pinned, Step};
 use crate::schedule::Site;
+use crate::settle::successor;
 use crate::task::{Task, in_turns};
 use crate::tasks::VARIABLES_BYTES_MAX;
 use crate::turn::Turn;
@@ -32,8 +33,8 @@ impl Turn<'_> {
         self.expect_object("taskOutput", output)?;
         self.record_skipped(&name, input, output, true);
         if matches!(step.kind(), Kind::Fork | Kind::DynamicFork) {
-            let join = self.execution().definition().after(&step).cloned();
-            if let Some(join) = join {
+            let join = successor(self.execution().definition(), &step).cloned();
+            if let Some(join) = join.filter(|next| next.kind() == Kind::Join) {
                 let nothing = self.store(Payload::empty());
                 let name = name.replacen(step.reference(), join.reference(), 1);
                 if self.execution().latest(&name).is_none() {
