@@ -71,6 +71,7 @@ stories! {
         a_child_whose_step_is_answered_by_hand_ends
         a_child_with_a_key_is_started_once
         a_definition_can_insist_on_fences
+        a_definition_inside_a_step_may_name_a_schema
         a_domain_keeps_tasks_for_its_workers
         a_dynamic_fork_without_a_list_fails_the_run
         a_failed_attempt_is_replaced_and_a_terminal_error_is_final

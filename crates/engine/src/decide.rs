@@ -45,6 +45,8 @@ pub enum Rows {
     Definition(String, i32),
     /// Task definitions registered under these names.
     Tasks(Vec<String>),
+    /// Schemas registered under these names and versions; version 0 is the latest.
+    Schemas(Vec<(String, i32)>),
 }
 
 /// What an event brings along besides itself.

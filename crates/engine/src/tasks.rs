@@ -24,6 +24,7 @@ mod terminate;
 mod wait;
 
 pub use given_definition::marked_dynamic;
+pub(crate) use given_definition::unmarked;
 pub(crate) use set_variable::VARIABLES_BYTES_MAX;
 
 use std::sync::Arc;

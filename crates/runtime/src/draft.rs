@@ -173,6 +173,14 @@ impl Round {
             }
             Rows::Definition(name, version) => {
                 let wanted = Some(version).filter(|version| *version != 0);
+            Rows::Schemas(wanted) => {
+                for (name, version) in wanted {
+                    let found = world.definitions.schema(&name, version);
+                    let found = found.map_err(|failure| Outcome::Answer(Err(failure)))?;
+                    facts.schemas.entry(name).or_default().insert(version, found);
+                }
+                Ok(())
+            }
                 let found = match world.definitions.for_start(&name, wanted) {
                     Ok(found) => found,
                     // One of its own children is not registered: as good as missing.
