@@ -178,7 +178,7 @@ impl Turn<'_> {
         let waiting = self.execution().unconsumed();
         self.emit(Change::Resumed);
         waiting.iter().for_each(|task| self.look_again(task));
-        Ok(())
+        self.leave() // A jump that was under way goes on.
     }
 
     pub(crate) fn wake(&mut self) -> Result<(), Stop> {

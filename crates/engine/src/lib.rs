@@ -27,6 +27,7 @@ mod failure;
 mod fence;
 mod handling;
 mod head;
+mod jump;
 mod kinds;
 mod listening;
 mod loose;

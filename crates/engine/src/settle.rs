@@ -70,6 +70,9 @@ impl Turn<'_> {
         if self.execution().remaining_since.is_none() {
             return Ok(());
         }
+        if self.is_leaving() {
+            return self.leave();
+        }
         let waiting = self.execution().unconsumed();
         self.emit(Change::Continued);
         waiting.iter().for_each(|task| self.look_again(task));
@@ -189,7 +192,7 @@ impl Turn<'_> {
     fn rouse(&mut self) -> Result<bool, Stop> {
         let execution = self.execution();
         let is_done = |task: &Arc<Task>| task.kind().is_passive() && task.question.is_none();
-        let may_go_on = execution.is_live() && !execution.is_paused();
+        let may_go_on = execution.is_live() && !execution.is_paused() && !self.is_leaving();
         if !may_go_on || !execution.open_tasks().all(is_done) {
             return Ok(false);
         }
