@@ -59,7 +59,10 @@ const LOG: &str = "INSERT INTO task_logs \
 const PUT_LIMIT: &str = "INSERT OR REPLACE INTO limits (task_type, window) VALUES (?1, ?2)";
 const PIN: &str =
     "INSERT INTO pinned (digest, body) VALUES (?1, ?2) ON CONFLICT (digest) DO NOTHING";
-const GIVE: &str = "INSERT OR IGNORE INTO given (execution, digest) VALUES (?1, ?2)";
+/// Before it is pinned: what was there and given to nobody may be needed by anybody.
+const GIVE: &str = "INSERT OR IGNORE INTO given (execution, digest) SELECT ?1, ?2 \
+     WHERE EXISTS (SELECT 1 FROM given WHERE digest = ?2) \
+     OR NOT EXISTS (SELECT 1 FROM pinned WHERE digest = ?2)";
 const PUT_DOCUMENT: &str =
     "INSERT OR REPLACE INTO documents (kind, name, version, body) VALUES (?1, ?2, ?3, ?4)";
 const DROP_DOCUMENT: &str = "DELETE FROM documents WHERE kind = ?1 AND name = ?2 AND version = ?3";
@@ -82,12 +85,12 @@ pub(crate) fn round(
         messages(connection, &writes.messages)?;
         records(connection, &writes.records)?;
         limits(connection, &writes.limits)?;
-        for (digest, body) in &writes.pinned {
-            cached(connection, PIN)?.execute((digest.as_bytes(), body)).map_err(fault::of)?;
-        }
         for (execution, digest) in &writes.given {
             let row = (execution.as_bytes(), digest.as_bytes());
             cached(connection, GIVE)?.execute(row).map_err(fault::of)?;
+        }
+        for (digest, body) in &writes.pinned {
+            cached(connection, PIN)?.execute((digest.as_bytes(), body)).map_err(fault::of)?;
         }
         documents(connection, &writes.documents)?;
         logs(connection, writes)?;

@@ -143,7 +143,8 @@ pub struct Writes {
     /// sent or are sent, records and other pinned definitions stay.
     pub removed: BTreeSet<ExecutionId>,
     pub pinned: BTreeMap<Digest, Vec<u8>>,
-    /// Pinned definitions that came with the data of an execution, and that nobody else can name.
+    /// Pinned definitions that came with the data of an execution, and that nobody else can name. One
+    /// that was pinned before and given to nobody stays for ever: who needs it is not known.
     pub given: BTreeSet<(ExecutionId, Digest)>,
     pub documents: BTreeMap<DocumentKey, Option<Vec<u8>>>,
 }

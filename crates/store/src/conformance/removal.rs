@@ -171,7 +171,10 @@ pub fn what_was_given_to_an_execution_goes_with_the_last_that_has_it(fixture: &m
     }
     let pinned = [(own, b"steps".to_vec())].into();
     desk.commit(Writes { pinned, given: [(execution(3), own)].into(), ..busy(3) });
+    desk.commit(Writes { given: [(execution(3), named)].into(), ..Writes::default() });
     assert_eq!(known(&desk), [true, false, true], "it may come again");
+    desk.commit(remove([execution(3)]));
+    assert_eq!(known(&desk), [false, false, true], "others may need what was there before");
 }
 
 pub fn a_removed_execution_can_begin_again(fixture: &mut dyn Fixture) {

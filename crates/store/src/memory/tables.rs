@@ -34,8 +34,14 @@ impl Tables {
         }
         self.heads.extend(writes.heads.iter().map(|(id, head)| (*id, head.clone())));
         self.limits.extend(writes.limits.clone());
+        for (execution, digest) in &writes.given {
+            let is_given = self.given.iter().any(|(_, other)| other == digest);
+            // What was there and given to nobody may be needed by anybody.
+            if is_given || !self.pinned.contains_key(digest) {
+                self.given.insert((*execution, *digest));
+            }
+        }
         self.pinned.extend(writes.pinned.clone());
-        self.given.extend(&writes.given);
         put_all(&mut self.records, &writes.records);
         put_all(&mut self.deliveries, &writes.deliveries);
         put_all(&mut self.messages, &writes.messages);
