@@ -234,11 +234,18 @@ fn what_cannot_be_enforced_is_refused_where_it_is_registered() {
             let task = json!({"name": "s_refused", "enforceSchema": true, field: schema});
             let inside = json!({"name": "t", "taskReferenceName": "r", "taskDefinition": task});
             let inside = with("s_refused", json!({"tasks": [inside]}));
+            let brings = json!({"name": "c", "taskReferenceName": "c", "type": "SUB_WORKFLOW",
+                "subWorkflowParam": {"workflowDefinition": workflow}});
+            let brings = with("s_refused", json!({"tasks": [brings]}));
             let start = json!({"name": "s_refused", "workflowDef": workflow});
             let definitions = "/api/metadata/workflow";
             for (request, before) in [
                 (Request::post(definitions, &workflow), ""),
                 (Request::post(definitions, &inside), "tasks[r].taskDefinition."),
+                (
+                    Request::post(definitions, &brings),
+                    "tasks[c].subWorkflowParam.workflowDefinition.",
+                ),
                 (Request::post(format!("{definitions}/validate"), &workflow), ""),
                 (Request::new("PUT", definitions).json(&json!([workflow])), ""),
                 (Request::post("/api/metadata/taskdefs", &json!([{"name": "s_ok"}, task])), "[1]."),

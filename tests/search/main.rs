@@ -88,6 +88,39 @@ fn a_run_whose_time_is_over_is_not_found() {
     }
 }
 
+#[test]
+fn steps_that_came_with_data_go_with_the_last_run_that_was_given_them() {
+    let [disk, _] = Disk::both();
+    let (server, store) = (Server::on(&disk), disk.store());
+    let fan = json!({"name": "fan", "taskReferenceName": "fan", "type": "FORK_JOIN_DYNAMIC",
+        "inputParameters": {"forkTaskName": "w", "forkTaskInputs": "${workflow.input.list}"}});
+    let join = json!({"name": "join", "taskReferenceName": "join", "type": "JOIN"});
+    let definition = json!({"name": "fanned", "version": 1, "tasks": [fan, join]});
+    server.ask("POST", "/api/metadata/workflow", &definition);
+    let begin = |list: Value| server.start("fanned", &json!({"input": {"list": list}}));
+    let runs = [begin(json!([1, 2])), begin(json!([1, 2])), begin(json!([3]))];
+    let given = runs.map(|run| {
+        let loaded = store.load(run, 0).unwrap().expect("it is there");
+        loaded.deliveries.first().expect("branches wait for workers").definition
+    });
+    assert!(given[0] == given[1] && given[0] != given[2], "the same steps are kept once");
+    let is_kept = || given.map(|digest| store.pinned(digest).unwrap().is_some());
+    let remove = |run: ExecutionId| {
+        let path = format!("/api/workflow/{run}/remove?archiveWorkflow=false");
+        server.ask("DELETE", &path, &Value::Null);
+    };
+    remove(runs[0]);
+    assert_eq!(is_kept(), [true, true, true]);
+    remove(runs[1]);
+    assert_eq!(is_kept(), [false, false, true]);
+    assert_eq!(server.poll("w")["workflowInstanceId"], runs[2].to_string());
+    let again = begin(json!([1, 2]));
+    assert_eq!(is_kept(), [true, true, true]);
+    remove(again);
+    remove(runs[2]);
+    assert_eq!(is_kept(), [false; 3]);
+}
+
 /// A server with a run that is over, one that waits and one that a worker has; and what is true.
 struct Scene {
     over: ExecutionId,

@@ -1,4 +1,4 @@
-# The rest is still done; only then is the run called failed.
+# The rest is still done; only then is the run called failed (trace E3).
 define   audit: check! -> sign    retries=0
 start    march = audit
 claim    check by ann

@@ -1,4 +1,4 @@
-# The task is not done yet: the worker lets go of it for half a minute and keeps what it has.
+# The task is not done yet: the worker lets go of it for half a minute and keeps what it has (trace E10).
 define   film: render    response-timeout=20s retries=0
 start    trailer = film
 claim    render by ann

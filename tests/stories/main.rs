@@ -71,8 +71,10 @@ stories! {
         a_child_whose_step_is_answered_by_hand_ends
         a_child_with_a_key_is_started_once
         a_definition_can_insist_on_fences
+        a_definition_inside_a_step_may_name_a_schema
         a_domain_keeps_tasks_for_its_workers
         a_dynamic_fork_without_a_list_fails_the_run
+        a_failed_attempt_is_replaced_and_a_terminal_error_is_final
         a_failed_child_is_made_up_for_before_its_parent
         a_failed_step_is_retried_by_hand
         a_failed_turn_is_tried_again_where_it_was
@@ -176,6 +178,7 @@ stories! {
         a_turn_has_branches_and_cases
         a_type_of_ones_own_is_tried_once
         a_type_that_is_not_in_this_release_fails_its_step
+        a_wait_that_ends_while_paused_leads_on_after_the_resume
         a_watched_run_that_is_removed_is_missed
         a_worker_asks_to_be_called_back
         a_worker_cancels_its_task
@@ -200,6 +203,7 @@ stories! {
         an_optional_branch_may_fail
         an_optional_child_may_fail
         an_optional_step_may_fail
+        an_optional_step_that_takes_too_long_ends_the_run
         an_upgrade_may_change_the_order
         an_upgrade_that_does_not_fit_is_refused
         an_upgrade_while_paused_needs_a_place_too
@@ -225,12 +229,14 @@ stories! {
         runs_begun_together_share_a_child_by_its_key
         runs_that_start_runs_come_to_an_end
         silence_fails_the_attempt_whatever_the_policy
+        silence_without_a_retry_times_the_run_out
         steps_run_in_order
         the_definition_of_a_run_stays_what_it_was
         the_last_domain_of_a_list_is_the_fallback
         the_last_steps_can_be_skipped
         the_more_urgent_run_goes_first
         the_run_timeout_counts_while_paused
+        the_star_of_a_domain_is_for_workers_only
         the_version_of_a_child_is_fixed_when_its_parent_starts
         variables_are_seen_by_the_next_step
         waiting_is_not_counted_while_paused

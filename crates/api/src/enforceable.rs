@@ -4,17 +4,27 @@
 //! be JSON Schema, and to be there.
 
 use semel_engine::unenforceable;
-use semel_model::{SchemaDef, TaskDef, Violation, WorkflowDef};
+use semel_model::{InlineDefinition, SchemaDef, TaskDef, Violation, WorkflowDef};
 use semel_runtime::Schemas;
 
 use crate::error::ApiError;
 
-/// Of a workflow, and of the task definitions inside its steps.
+/// Of a workflow, and of the definitions of tasks and workflows inside its steps.
 pub(crate) fn check_workflow(
     schemas: &Schemas,
     definition: &WorkflowDef,
     path: &str,
 ) -> Result<(), ApiError> {
+    let found = in_workflow(schemas, definition, path)?;
+    if found.is_empty() { Ok(()) } else { Err(ApiError::Invalid(found)) }
+}
+
+/// Definitions inside each other are as deep as JSON may be, which is not deep.
+fn in_workflow(
+    schemas: &Schemas,
+    definition: &WorkflowDef,
+    path: &str,
+) -> Result<Vec<Violation>, ApiError> {
     let mut found = Vec::new();
     let own = [
         ("inputSchema", definition.enforced_input()),
@@ -28,8 +38,15 @@ pub(crate) fn check_workflow(
             let path = format!("{path}tasks[{}].taskDefinition.", step.task_reference_name);
             found.extend(in_task(schemas, task, &path)?);
         }
+        let parameters = step.sub_workflow_param.as_ref();
+        let given = parameters.and_then(|parameters| parameters.workflow_definition.as_ref());
+        if let Some(InlineDefinition::Definition(given)) = given {
+            let place = format!("{path}tasks[{}].subWorkflowParam", step.task_reference_name);
+            let path = format!("{place}.workflowDefinition.");
+            found.extend(in_workflow(schemas, given, &path)?);
+        }
     }
-    if found.is_empty() { Ok(()) } else { Err(ApiError::Invalid(found)) }
+    Ok(found)
 }
 
 /// Of task definitions.

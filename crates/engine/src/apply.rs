@@ -16,6 +16,7 @@ use crate::entry::{Entry, Link};
 use crate::event::Slot;
 use crate::execution::{Execution, Run};
 use crate::expression::merged;
+use crate::jump::Leaving;
 use crate::mailbox::{Mailbox, Posted};
 use crate::pin::Pinned;
 
@@ -65,6 +66,11 @@ impl Execution {
             Change::TaskResumed { task, attempt } => self.resume_task(*task, *attempt, page.at),
             Change::Remaining { tasks } => self.remain(tasks, page.at),
             Change::Continued => self.go_on(),
+            Change::Leaving { reference, input } => {
+                let input = input.map(|slot| page.payload(slot));
+                self.run_mut().leaving = Some(Leaving { reference: reference.clone(), input });
+            }
+            Change::Arrived => self.run_mut().leaving = None,
             Change::TaskPlaced { task, domain } => self.place(*task, domain.as_deref()),
             Change::TaskWaits { task, until } => {
                 self.alter(*task, |task| task.wait_until = Some(*until));
@@ -190,6 +196,7 @@ impl Execution {
         run.ended_at = page.at;
         run.failed_task = run.failed_task.or(*failed_task);
         run.watchers.clear();
+        run.leaving = None;
         self.deadlines.clear();
         self.remaining_since = None;
         if let Some(mailbox) = &mut self.mailbox {

@@ -116,6 +116,14 @@ pub enum Change {
     },
     /// What remained is being done.
     Continued,
+    /// The run will go on at that step when nothing is open any more.
+    Leaving {
+        reference: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        input: Option<Slot>,
+    },
+    /// Nothing is open any more: the run goes on where it was to jump to.
+    Arrived,
     /// A task that waits for its child waits again.
     TaskReopened {
         task: TaskId,

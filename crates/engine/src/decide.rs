@@ -45,6 +45,8 @@ pub enum Rows {
     Definition(String, i32),
     /// Task definitions registered under these names.
     Tasks(Vec<String>),
+    /// Schemas registered under these names and versions; version 0 is the latest.
+    Schemas(Vec<(String, i32)>),
 }
 
 /// What an event brings along besides itself.
@@ -176,7 +178,7 @@ impl Turn<'_> {
         let waiting = self.execution().unconsumed();
         self.emit(Change::Resumed);
         waiting.iter().for_each(|task| self.look_again(task));
-        Ok(())
+        self.leave() // A jump that was under way goes on.
     }
 
     pub(crate) fn wake(&mut self) -> Result<(), Stop> {

@@ -227,6 +227,8 @@ pub fn follow(
         | Change::TaskResumed { .. }
         | Change::Remaining { .. }
         | Change::Continued
+        | Change::Leaving { .. }
+        | Change::Arrived
         | Change::TaskWaits { .. }
         | Change::TaskBegan { .. }
         | Change::TaskReopened { .. }

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::entry::Link;
 use crate::event::Parent;
+use crate::jump::Leaving;
 use crate::mailbox::Mailbox;
 use crate::message::EPOCH_ALONE;
 use crate::pin::{Pinned, Step};
@@ -77,6 +78,9 @@ pub(crate) struct Run {
     pub(crate) last_resumed_at: Timestamp,
     pub(crate) reason: Option<String>,
     pub(crate) failed_task: Option<TaskId>,
+    /// A jump that has not arrived.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) leaving: Option<Leaving>,
 }
 
 /// What an execution may have to be woken for.

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use semel_model::{Digest, ExecutionId, TaskDef, TaskId, Timestamp};
+use semel_model::{Digest, ExecutionId, SchemaDef, TaskDef, TaskId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::delivery::HandOut;
@@ -24,6 +24,9 @@ pub struct Facts {
     /// Registered task definitions, for steps that come with data.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tasks: BTreeMap<String, Option<Arc<TaskDef>>>,
+    /// Registered schemas by name and version, for definitions that come with data.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub schemas: BTreeMap<String, BTreeMap<i32, Option<SchemaDef>>>,
     /// The held records of start keys, by scope and key.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub records: BTreeMap<String, BTreeMap<String, Option<Claim>>>,

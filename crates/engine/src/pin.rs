@@ -122,6 +122,11 @@ impl Pinned {
         self.digest
     }
 
+    /// Steps that came with the data of a run: no run begins by it, and only that one knows it.
+    pub fn is_loose(&self) -> bool {
+        loose::is_loose(&self.text)
+    }
+
     pub fn definition(&self) -> &Arc<WorkflowDef> {
         &self.definition
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use semel_model::{Digest, Payload, TaskId, TaskResultStatus, TaskStatus};
+use semel_model::{Digest, TaskId, TaskResultStatus, TaskStatus};
 
 use crate::change::{Change, HandOutFacts};
 use crate::decide::{Rejection, Stop};
@@ -10,6 +10,7 @@ use crate::delivery::HandOut;
 use crate::event::{Progress, Report, Slot};
 use crate::expression::merged;
 use crate::fence::{self, Standing};
+use crate::preview;
 use crate::task::Task;
 use crate::turn::{Closing, PAYLOAD_BYTES_MAX, Turn};
 
@@ -76,8 +77,8 @@ impl Turn<'_> {
         let bytes = self.payload(output).len();
         if bytes > PAYLOAD_BYTES_MAX {
             let why = format!("output of {bytes} bytes is over the limit of {PAYLOAD_BYTES_MAX}");
-            let (status, empty) = (TaskStatus::FailedWithTerminalError, Payload::empty());
-            let output = self.store(empty);
+            let status = TaskStatus::FailedWithTerminalError;
+            let output = self.store(preview::of(self.payload(output)));
             return self.close(task.id, status, output, Some(why), fingerprint, hand_out);
         }
         let reason = progress.reason.as_deref().map(cut);

@@ -13,6 +13,7 @@ use crate::event::{Rerun, Slot};
 use crate::kinds::Kind;
 use crate::message::Message;
 use crate::schedule::{By, Site};
+use crate::settle::join_behind;
 use crate::task::{Flow, Task};
 use crate::turn::Turn;
 
@@ -289,7 +290,7 @@ impl Turn<'_> {
         let Some(place) = home.find(&target.reference) else { return };
         for outer in home.surroundings(place) {
             let name = self.name_beside(target, outer);
-            let behind = home.after(outer).map(|join| self.name_beside(target, join));
+            let behind = join_behind(&home, outer).map(|join| self.name_beside(target, join));
             let is_loop = outer.kind() == Kind::DoWhile;
             let waiting =
                 if is_loop { Some(name) } else { behind.filter(|_| outer.kind().is_fork()) };

@@ -240,8 +240,12 @@ impl Turn<'_> {
                 self.emit(Change::TaskPlaced { task: id, domain });
                 Ok(())
             }
-            // A paused run begins nothing: it asks again when it is resumed.
-            (Question::Script { .. }, Answer::Script(_)) if self.execution().is_paused() => Ok(()),
+            // A paused run begins nothing: it asks again when it is resumed. One that jumps never.
+            (Question::Script { .. }, Answer::Script(_))
+                if self.execution().is_paused() || self.is_leaving() =>
+            {
+                Ok(())
+            }
             (Question::Script { .. }, Answer::Script(said)) => self.script_said(&task, said),
             (Question::ActiveDomains { .. } | Question::Script { .. }, _) => Ok(()),
         }

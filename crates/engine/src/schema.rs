@@ -17,7 +17,7 @@ use semel_model::{Payload, SchemaDef, SchemaType, Violation};
 use serde_json::{Map, Value};
 
 pub use enforced::embed_in_task;
-pub(crate) use enforced::{Enforced, embed};
+pub(crate) use enforced::{Enforced, embed, lacking_in, named_by, named_schemas};
 use meter::{Counted, Metered, within};
 use prepared::prepared;
 

@@ -70,6 +70,9 @@ impl Turn<'_> {
         if self.execution().remaining_since.is_none() {
             return Ok(());
         }
+        if self.is_leaving() {
+            return self.leave();
+        }
         let waiting = self.execution().unconsumed();
         self.emit(Change::Continued);
         waiting.iter().for_each(|task| self.look_again(task));
@@ -189,7 +192,7 @@ impl Turn<'_> {
     fn rouse(&mut self) -> Result<bool, Stop> {
         let execution = self.execution();
         let is_done = |task: &Arc<Task>| task.kind().is_passive() && task.question.is_none();
-        let may_go_on = execution.is_live() && !execution.is_paused();
+        let may_go_on = execution.is_live() && !execution.is_paused() && !self.is_leaving();
         if !may_go_on || !execution.open_tasks().all(is_done) {
             return Ok(false);
         }
@@ -246,10 +249,19 @@ impl Turn<'_> {
 }
 
 /// What comes after a step in its list, or after the SWITCH it is the end of.
-fn successor<'a>(home: &'a Pinned, step: &Step) -> Option<&'a Step> {
+pub(crate) fn successor<'a>(home: &'a Pinned, step: &Step) -> Option<&'a Step> {
     if let Some(next) = home.after(step) {
         return Some(next);
     }
     let around = home.around(step)?;
     around.kind().is_choice().then(|| successor(home, around))?
+}
+
+/// The JOIN of a fork: right behind it, or behind the SWITCH or the outer fork it is the end of.
+pub(crate) fn join_behind<'a>(home: &'a Pinned, fork: &Step) -> Option<&'a Step> {
+    if let Some(next) = home.after(fork) {
+        return Some(next).filter(|next| next.kind() == Kind::Join);
+    }
+    let around = home.around(fork)?;
+    (around.kind().is_choice() || around.kind() == Kind::Fork).then(|| join_behind(home, around))?
 }

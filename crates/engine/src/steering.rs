@@ -1,19 +1,19 @@
 //! # Steering: a person changes the course of a run that is under way
 //!
-//! Skip, jump, upgrade, reset of callbacks, variables. Each asked twice is done once.
+//! Skip, upgrade, reset of callbacks, variables. Each asked twice is done once.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use semel_model::{Digest, Payload, TaskStatus, WorkflowStatus};
 
-use crate::change::{Change, Removed};
+use crate::change::Change;
 use crate::decide::{Rejection, Stop};
 use crate::event::Slot;
 use crate::expression::{appended, merged};
 use crate::kinds::Kind;
 use crate::pin::{Pinned, Step};
-use crate::schedule::Site;
+use crate::settle::successor;
 use crate::task::{Task, in_turns};
 use crate::tasks::VARIABLES_BYTES_MAX;
 use crate::turn::Turn;
@@ -22,6 +22,7 @@ impl Turn<'_> {
     /// A step that has not been reached is recorded as done with; a fork with its join.
     pub(crate) fn skip(&mut self, reference: &str, input: Slot, output: Slot) -> Result<(), Stop> {
         self.expect_running("skip a task of")?;
+        self.expect_arrived()?;
         let step = self.expect_step(reference)?;
         let name = self.name_to_come(reference, &step)?;
         if let Some(task) = self.execution().latest(&name) {
@@ -32,8 +33,8 @@ impl Turn<'_> {
         self.expect_object("taskOutput", output)?;
         self.record_skipped(&name, input, output, true);
         if matches!(step.kind(), Kind::Fork | Kind::DynamicFork) {
-            let join = self.execution().definition().after(&step).cloned();
-            if let Some(join) = join {
+            let join = successor(self.execution().definition(), &step).cloned();
+            if let Some(join) = join.filter(|next| next.kind() == Kind::Join) {
                 let nothing = self.store(Payload::empty());
                 let name = name.replacen(step.reference(), join.reference(), 1);
                 if self.execution().latest(&name).is_none() {
@@ -45,7 +46,7 @@ impl Turn<'_> {
         Ok(())
     }
 
-    fn record_skipped(&mut self, name: &str, input: Slot, output: Slot, ahead: bool) {
+    pub(crate) fn record_skipped(&mut self, name: &str, input: Slot, output: Slot, ahead: bool) {
         let task = self.task_id(name, 0);
         let reference = name.to_owned();
         self.emit(Change::TaskSkipped { task, reference, input, output, ahead, fork: None });
@@ -72,68 +73,6 @@ impl Turn<'_> {
         Ok(in_turns(reference, &turns))
     }
 
-    /// Goes on at that step, forwards or back. What is running is cancelled; steps in between that
-    /// never ran are skipped; steps from there on that did run will run again.
-    pub(crate) fn jump(&mut self, reference: &str, input: Option<Slot>) -> Result<(), Stop> {
-        self.expect_running("jump in")?;
-        if self.execution().remaining_since.is_some() {
-            return Err(self.wrong_state("left while its tasks are still beginning: ask again"));
-        }
-        let step = self.expect_step(reference)?;
-        let home = Arc::clone(self.execution().definition());
-        if let Some(outer) = home.surroundings(&step).last() {
-            let message =
-                format!("task {reference} is inside {0}: jump to {0} instead", outer.reference());
-            return Err(Rejection::Invalid(message).into());
-        }
-        if let Some(input) = input {
-            self.expect_object("the task input", input)?;
-        }
-        if self.is_already_at(&step, input) {
-            return Ok(());
-        }
-        let open: Vec<Arc<Task>> = self.execution().open_tasks().cloned().collect();
-        self.expect_deliveries(&open)?;
-        for task in &open {
-            self.cancel(task, "Parent workflow has jumped to another task")?;
-        }
-        let steps: Vec<Step> = home.top().cloned().collect();
-        let (before, from) = steps.split_at(steps.iter().position(|it| *it == step).unwrap_or(0));
-        let is_from = |task: &&Arc<Task>| {
-            let place = self.execution().top_place(task);
-            place.is_some_and(|place| from.contains(&place))
-        };
-        let ran = self.execution().tasks().filter(is_from);
-        let ran: Vec<String> = ran.map(|task| task.reference.to_string()).collect();
-        if !ran.is_empty() {
-            let generation = self.execution().generation + 1;
-            self.emit(Change::TasksRemoved { which: Removed::Steps(ran), generation });
-        }
-        let stays = |task: &&Arc<Task>| self.execution().task(task.id).is_some();
-        let passed: Vec<_> = open.iter().filter(stays).map(|task| task.id).collect();
-        passed.into_iter().for_each(|task| self.emit(Change::TaskPassedOver { task }));
-        let nothing = self.store(Payload::empty());
-        for step in before {
-            if self.execution().latest(step.reference()).is_none() {
-                self.record_skipped(step.reference(), nothing, nothing, false);
-            }
-        }
-        let site = Site::first(step);
-        match input {
-            Some(input) => self.schedule_with(site, input),
-            None => self.schedule(site),
-        }
-    }
-
-    /// The run is at that step already, and nowhere else.
-    fn is_already_at(&mut self, step: &Step, input: Option<Slot>) -> bool {
-        let open: Vec<Arc<Task>> = self.execution().open_tasks().take(2).cloned().collect();
-        let [task] = &*open else { return false };
-        let given = input.map(|input| self.given(step, task.id, input));
-        let is_same = given.is_none_or(|given| *self.payload(given) == task.input);
-        &*task.reference == step.reference() && is_same
-    }
-
     /// Goes on by another definition, from where the run stands.
     pub(crate) fn upgrade(
         &mut self,
@@ -144,6 +83,7 @@ impl Turn<'_> {
         if !self.execution().is_live() {
             return Err(self.wrong_state("upgraded"));
         }
+        self.expect_arrived()?;
         self.expect_place()?;
         for slot in outputs.values() {
             self.expect_object("taskOutput", *slot)?;
@@ -282,7 +222,7 @@ impl Turn<'_> {
         }
     }
 
-    fn expect_step(&self, reference: &str) -> Result<Step, Stop> {
+    pub(crate) fn expect_step(&self, reference: &str) -> Result<Step, Stop> {
         let found = self.execution().definition().find(reference).cloned();
         let name = &self.execution().definition().definition().name;
         let missing =

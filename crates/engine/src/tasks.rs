@@ -24,6 +24,7 @@ mod terminate;
 mod wait;
 
 pub use given_definition::marked_dynamic;
+pub(crate) use given_definition::unmarked;
 pub(crate) use set_variable::VARIABLES_BYTES_MAX;
 
 use std::sync::Arc;
@@ -69,7 +70,7 @@ impl Turn<'_> {
     pub(crate) fn begin_delayed(&mut self, id: TaskId) -> Result<(), Stop> {
         let waits = |task: &Arc<Task>| task.system && task.status == TaskStatus::Scheduled;
         let Some(task) = self.task(id).filter(waits) else { return Ok(()) };
-        if self.must_wait(&task.step) {
+        if self.must_wait(&task.step) || self.is_leaving() {
             return Ok(()); // It is still due, so the run wakes again at once.
         }
         self.emit(Change::TaskBegan { task: id });

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use semel_model::{
-    Digest, ExecutionId, Payload, TaskDef, TaskId, TaskStatus, Timestamp, WorkflowStatus,
+    Digest, ExecutionId, Payload, SchemaDef, TaskDef, TaskId, TaskStatus, Timestamp, WorkflowStatus,
 };
 
 use crate::apply::Page;
@@ -252,20 +252,49 @@ impl<'a> Turn<'a> {
         Ok(found.into_iter().filter_map(|(name, found)| Some((name, found?))).collect())
     }
 
-    /// Why that run of a workflow may not begin with that input. What was said when this
-    /// was first decided still counts.
+    /// What is registered under these names and versions of schemas.
+    pub(crate) fn schemas(
+        &mut self,
+        wanted: &BTreeSet<(String, i32)>,
+    ) -> Result<BTreeMap<(String, i32), SchemaDef>, Stop> {
+        let facts = self.facts;
+        let found = |(name, version): &(String, i32)| facts.schemas.get(name)?.get(version);
+        let missing: Vec<_> = wanted.iter().filter(|key| found(key).is_none()).cloned().collect();
+        if !missing.is_empty() {
+            return Err(Stop::Miss(Rows::Schemas(missing)));
+        }
+        let mut known = BTreeMap::new();
+        for key @ (name, version) in wanted {
+            let schema = found(key).cloned().flatten();
+            let used = self.used.schemas.entry(name.clone()).or_default();
+            used.insert(*version, schema.clone());
+            known.extend(schema.map(|schema| (key.clone(), schema)));
+        }
+        Ok(known)
+    }
+
+    /// Why that run of a workflow may not begin with that input.
     pub(crate) fn refusal(
         &mut self,
         run: ExecutionId,
         definition: Digest,
         input: &Payload,
     ) -> Option<String> {
+        let choosy = self.facts.choosy.get(definition).cloned();
+        self.refusal_by(choosy.as_deref(), run, input)
+    }
+
+    /// The same of a definition that is at hand. What was said when this was first decided still
+    /// counts.
+    pub(crate) fn refusal_by(
+        &mut self,
+        definition: Option<&Pinned>,
+        run: ExecutionId,
+        input: &Payload,
+    ) -> Option<String> {
         let said = match self.facts.refusals.get(&run) {
             Some(said) => said.clone(),
-            None => {
-                let refusal = self.facts.choosy.get(definition)?.refusal(input);
-                refusal.as_ref().map(Rejection::to_string)
-            }
+            None => definition?.refusal(input).as_ref().map(Rejection::to_string),
         };
         self.used.refusals.insert(run, said.clone());
         said

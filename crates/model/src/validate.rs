@@ -105,6 +105,8 @@ struct Place<'a> {
     /// The step that runs just before or after this one, if the definition tells.
     before: Option<&'a WorkflowTask>,
     after: Option<&'a WorkflowTask>,
+    /// The last step of a fork's branch, or inside the last one. What is after it is the fork's JOIN.
+    is_end_of_branch: bool,
     is_top_level: bool,
     is_in_loop: bool,
 }
@@ -133,13 +135,23 @@ fn places<'a>(prefix: &str, definition: &'a WorkflowDef) -> Vec<Place<'a>> {
     while let Some(place) = open.pop() {
         let first = open.len();
         let (path, step, after, in_loop) = (&place.path, place.step, place.after, place.is_in_loop);
-        for (name, steps) in step.cases() {
+        let cases = step.cases().map(|(name, steps)| {
             let label = shortened(name, LABEL_CHARS_MAX);
-            open.extend(row(&format!("{path}.decisionCases[{label}]"), steps, after, in_loop));
+            row(&format!("{path}.decisionCases[{label}]"), steps, after, in_loop)
+        });
+        let default = row(&format!("{path}.defaultCase"), step.default_case(), after, in_loop);
+        for mut steps in cases.chain([default]) {
+            if let Some(last) = steps.last_mut() {
+                last.is_end_of_branch = place.is_end_of_branch;
+            }
+            open.extend(steps);
         }
-        open.extend(row(&format!("{path}.defaultCase"), step.default_case(), after, in_loop));
         for (at, steps) in step.branches().iter().enumerate() {
-            open.extend(row(&format!("{path}.forkTasks[{at}]"), steps, after, in_loop));
+            let mut steps = row(&format!("{path}.forkTasks[{at}]"), steps, after, in_loop);
+            if let Some(last) = steps.last_mut() {
+                last.is_end_of_branch = true;
+            }
+            open.extend(steps);
         }
         open.extend(row(&format!("{path}.loopOver"), step.body(), None, true));
         open[first..].reverse();
@@ -159,6 +171,7 @@ fn row<'a>(
         step,
         before: at.checked_sub(1).and_then(|before| steps.get(before)),
         after: steps.get(at + 1).or(after),
+        is_end_of_branch: false,
         is_top_level: false,
         is_in_loop,
     };
@@ -323,10 +336,19 @@ impl Findings {
 
     fn neighbours(
         &mut self,
-        Place { path, step, before, after, .. }: &Place<'_>,
+        Place { path, step, before, after, is_end_of_branch, .. }: &Place<'_>,
         references: &HashSet<&str>,
     ) {
         match step.kind.as_str() {
+            // The outer JOIN does not know what this one will fork into.
+            "FORK_JOIN_DYNAMIC" if *is_end_of_branch => self.add(
+                path,
+                format!(
+                    "FORK_JOIN_DYNAMIC task at the end of a branch must be followed by a JOIN task \
+                     of its own, taskName: {}",
+                    step.name
+                ),
+            ),
             "FORK_JOIN" | "FORK_JOIN_DYNAMIC" if after.is_none_or(|after| after.kind != "JOIN") => {
                 self.add(
                     path,
@@ -1290,6 +1312,30 @@ mod tests {
                 "decisionCases": {"x": [fork]}}),
         );
         assert_eq!(of(json!([case, join])), [""; 0]);
+    }
+
+    #[test]
+    fn a_dynamic_fork_in_a_branch_has_a_join_of_its_own() {
+        let fork = step(
+            "FORK_JOIN_DYNAMIC",
+            json!({"taskReferenceName": "d", "dynamicForkJoinTasksParam": "p"}),
+        );
+        let own = step("JOIN", json!({"taskReferenceName": "i"}));
+        let join = step("JOIN", json!({"taskReferenceName": "j", "joinOn": ["d"]}));
+        let outer = |branch: Value| step("FORK_JOIN", json!({"forkTasks": [branch]}));
+        assert_eq!(of(json!([outer(json!([fork, own])), join])), [""; 0]);
+        let message = "FORK_JOIN_DYNAMIC task at the end of a branch must be followed by a JOIN task of \
+                       its own, taskName: n";
+        let alone = format!("tasks[0].forkTasks[0][0]: {message}");
+        assert_eq!(of(json!([outer(json!([fork])), join])), [alone]);
+        let case = step(
+            "SWITCH",
+            json!({"taskReferenceName": "s", "evaluatorType": "value-param", "expression": "x",
+                "decisionCases": {"x": [fork]}}),
+        );
+        assert_eq!(of(json!([case, join])), [""; 0], "the JOIN behind the choice is its own");
+        let alone = format!("tasks[0].forkTasks[0][0].decisionCases[x][0]: {message}");
+        assert_eq!(of(json!([outer(json!([case])), join])), [alone]);
     }
 
     #[test]

@@ -135,6 +135,12 @@ impl Definitions {
         looking.failure.map_or(Ok(Some(found)), Err)
     }
 
+    /// A schema that definitions may name; version 0 is the latest.
+    pub(crate) fn schema(&self, name: &str, version: i32) -> Result<Option<SchemaDef>, Failure> {
+        let schemas = Schemas::new(Arc::clone(&self.store));
+        schemas.get(name, Some(version).filter(|version| *version != 0))
+    }
+
     pub fn tasks(&self) -> Result<Vec<TaskDef>, Failure> {
         let all = self.store.documents(Kind::TaskDefinition, None)?;
         all.iter().map(|(key, body)| parse(body, &key.name)).collect()
@@ -193,8 +199,7 @@ impl Registry for Looking<'_> {
     }
 
     fn schema(&mut self, name: &str, version: i32) -> Option<SchemaDef> {
-        let schemas = Schemas::new(Arc::clone(&self.definitions.store));
-        let found = schemas.get(name, Some(version).filter(|version| *version != 0));
+        let found = self.definitions.schema(name, version);
         self.note(found)
     }
 }

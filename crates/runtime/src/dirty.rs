@@ -138,6 +138,8 @@ impl Touched {
             | Change::Defined { .. }
             | Change::Remaining { .. }
             | Change::Continued
+            | Change::Leaving { .. }
+            | Change::Arrived
             | Change::ExecutionAlerted
             | Change::Paused
             | Change::Resumed

@@ -3,7 +3,7 @@
 //! One event may concern several executions: the runs it creates, the ancestors that live again
 //! with it. All of it becomes so, or none.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -28,6 +28,8 @@ const LOOKS_MAX: usize = 10_000;
 pub(crate) struct Draft {
     pub(crate) layers: Vec<Layer>,
     pub(crate) pinned: BTreeMap<Digest, Arc<Pinned>>,
+    /// Steps that came with the data of a run, and go with it.
+    given: BTreeSet<(ExecutionId, Digest)>,
     pub(crate) messages: BTreeMap<MessageKey, MessageRow>,
     births: VecDeque<Birth>,
     /// Start keys of runs that are still to be born.
@@ -171,6 +173,14 @@ impl Round {
                 }
                 Ok(())
             }
+            Rows::Schemas(wanted) => {
+                for (name, version) in wanted {
+                    let found = world.definitions.schema(&name, version);
+                    let found = found.map_err(|failure| Outcome::Answer(Err(failure)))?;
+                    facts.schemas.entry(name).or_default().insert(version, found);
+                }
+                Ok(())
+            }
             Rows::Definition(name, version) => {
                 let wanted = Some(version).filter(|version| *version != 0);
                 let found = match world.definitions.for_start(&name, wanted) {
@@ -278,6 +288,7 @@ impl Round {
             self.writes.pinned.entry(digest).or_insert_with(|| definition.text());
             world.definitions.know(&definition);
         }
+        self.writes.given.extend(draft.given);
         for layer in draft.layers {
             self.merge(world, layer);
         }
@@ -325,6 +336,7 @@ impl Draft {
                     let digest = Digest::of(text(decision, *definition).as_bytes());
                     if let Some(defined) = execution.defined(digest) {
                         self.pinned.insert(digest, Arc::clone(defined));
+                        self.given.extend(defined.is_loose().then_some((from, digest)));
                     }
                     continue;
                 }

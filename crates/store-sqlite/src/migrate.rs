@@ -18,6 +18,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { number: 2, sql: include_str!("../migrations/0002_messages.sql") },
     Migration { number: 3, sql: include_str!("../migrations/0003_task_logs.sql") },
     Migration { number: 4, sql: include_str!("../migrations/0004_observed.sql") },
+    Migration { number: 5, sql: include_str!("../migrations/0005_given.sql") },
 ];
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (

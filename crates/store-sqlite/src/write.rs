@@ -43,12 +43,15 @@ const PUT_MESSAGE: &str = "INSERT OR REPLACE INTO messages \
      (sender, seq, at, receiver, sink, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
 const DROP_MESSAGE: &str = "DELETE FROM messages WHERE sender = ?1 AND seq = ?2 AND at = ?3";
 /// Everything that is kept by execution.
-const REMOVE: [&str; 5] = [
+const REMOVE: [&str; 7] = [
     "DELETE FROM executions WHERE id = ?1",
     "DELETE FROM journal WHERE execution = ?1",
     "DELETE FROM deliveries WHERE execution = ?1",
     "DELETE FROM delivery_payloads WHERE execution = ?1",
     "DELETE FROM task_logs WHERE execution = ?1",
+    "DELETE FROM pinned WHERE digest IN (SELECT digest FROM given WHERE execution = ?1) \
+     AND NOT EXISTS (SELECT 1 FROM given WHERE given.digest = pinned.digest AND execution <> ?1)",
+    "DELETE FROM given WHERE execution = ?1",
 ];
 const LOG: &str = "INSERT INTO task_logs \
      (execution, task, noted_at, lane, round, at, created_at, line) \
@@ -56,6 +59,10 @@ const LOG: &str = "INSERT INTO task_logs \
 const PUT_LIMIT: &str = "INSERT OR REPLACE INTO limits (task_type, window) VALUES (?1, ?2)";
 const PIN: &str =
     "INSERT INTO pinned (digest, body) VALUES (?1, ?2) ON CONFLICT (digest) DO NOTHING";
+/// Before it is pinned: what was there and given to nobody may be needed by anybody.
+const GIVE: &str = "INSERT OR IGNORE INTO given (execution, digest) SELECT ?1, ?2 \
+     WHERE EXISTS (SELECT 1 FROM given WHERE digest = ?2) \
+     OR NOT EXISTS (SELECT 1 FROM pinned WHERE digest = ?2)";
 const PUT_DOCUMENT: &str =
     "INSERT OR REPLACE INTO documents (kind, name, version, body) VALUES (?1, ?2, ?3, ?4)";
 const DROP_DOCUMENT: &str = "DELETE FROM documents WHERE kind = ?1 AND name = ?2 AND version = ?3";
@@ -78,6 +85,10 @@ pub(crate) fn round(
         messages(connection, &writes.messages)?;
         records(connection, &writes.records)?;
         limits(connection, &writes.limits)?;
+        for (execution, digest) in &writes.given {
+            let row = (execution.as_bytes(), digest.as_bytes());
+            cached(connection, GIVE)?.execute(row).map_err(fault::of)?;
+        }
         for (digest, body) in &writes.pinned {
             cached(connection, PIN)?.execute((digest.as_bytes(), body)).map_err(fault::of)?;
         }

@@ -252,6 +252,7 @@ fn writes(dice: &mut Dice, desk: &Desk<'_>) -> Writes {
         logs: (0..dice.roll(3)).map(|_| log(dice, now)).collect(),
         removed: (0..dice.roll(2) * dice.roll(2)).map(|_| dice.execution()).collect(),
         pinned: some(dice, |dice| (dice.token(), b"pinned".to_vec())),
+        given: (0..dice.roll(2)).map(|_| (dice.execution(), dice.token())).collect(),
         documents: some(dice, |dice| {
             (dice.document(), dice.maybe(|dice| dice.text().into_bytes()))
         }),

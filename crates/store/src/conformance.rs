@@ -84,6 +84,7 @@ macro_rules! conformance {
                 a_removed_execution_waits_nowhere_and_is_never_due,
                 what_the_same_round_writes_of_a_removed_execution_is_gone_too,
                 messages_records_and_pinned_definitions_outlive_their_execution,
+                what_was_given_to_an_execution_goes_with_the_last_that_has_it,
                 a_removed_execution_can_begin_again;
             sweep: what_ended_before_is_found_earliest_first,
                 what_has_not_ended_is_not_found,

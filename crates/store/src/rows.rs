@@ -139,9 +139,13 @@ pub struct Writes {
     /// Appended, in this order.
     pub logs: Vec<LogLine>,
     /// After the commit nothing is left of these executions: no head, entry, delivery or log, not even
-    /// one this round writes. Messages they sent or are sent, records and pinned definitions stay.
+    /// one this round writes, and no pinned definition that was given to these alone. Messages they
+    /// sent or are sent, records and other pinned definitions stay.
     pub removed: BTreeSet<ExecutionId>,
     pub pinned: BTreeMap<Digest, Vec<u8>>,
+    /// Pinned definitions that came with the data of an execution, and that nobody else can name. One
+    /// that was pinned before and given to nobody stays for ever: who needs it is not known.
+    pub given: BTreeSet<(ExecutionId, Digest)>,
     pub documents: BTreeMap<DocumentKey, Option<Vec<u8>>>,
 }
 
@@ -156,6 +160,7 @@ impl Writes {
             && self.logs.is_empty()
             && self.removed.is_empty()
             && self.pinned.is_empty()
+            && self.given.is_empty()
             && self.documents.is_empty()
     }
 }

@@ -136,6 +136,18 @@ func TestFlow(t *testing.T) {
 		equal(t, end.WorkflowId, seen.ParentWorkflowId)
 		went(t, seen, model.CompletedWorkflow, "inside")
 	})
+	t.Run("20 a child brings its definition", func(t *testing.T) {
+		inner := adding("inside", input)
+		child := h.flow(inner).OutputParameters(values{"n": inner.OutputRef("n")})
+		below := workflow.NewSubWorkflowInlineTask("below", child).Input("n", input)
+		end := h.played(t, h.flow(below, adding("after", "${below.output.n}")), values{"n": 20})
+		went(t, end, model.CompletedWorkflow, "below after")
+		equal(t, "map[n:22]", outputOf(t, end, "after"))
+		seen := h.run(t, end.Tasks[0].SubWorkflowId)
+		equal(t, child.GetName()+" "+end.WorkflowId, seen.WorkflowName+" "+seen.ParentWorkflowId)
+		equal(t, "20", fmt.Sprint(seen.Input["n"]))
+		went(t, seen, model.CompletedWorkflow, "inside")
+	})
 	t.Run("21 programs calculate", func(t *testing.T) {
 		double := workflow.NewInlineTask("double", "(function () { return {n: $.n * 2}; })()").Input("n", input)
 		triple := workflow.NewInlineGraalJSTask("triple", "$.n * 3").Input("n", double.OutputRef("result.n"))

@@ -183,6 +183,17 @@ test("20 a child runs in a branch", async () => {
   went(seen, "COMPLETED", ["inside"]);
 });
 
+test("20 a child brings its definition", async () => {
+  const child = flow().add(adding("inside")).outputParameters({ n: "${inside.output.n}" });
+  const below = { ...child.toSubWorkflowTask("below"), inputParameters: { n: N } };
+  const end = await played(flow().add(below).add(adding("after", "${below.output.n}")), { n: 20 });
+  went(end, "COMPLETED", ["below", "after"]);
+  assert.deepEqual(outputOf(end, "after"), { n: 22 });
+  const seen = await house.workflows.getWorkflow(taskOf(end, "below").subWorkflowId, true);
+  assert.deepEqual([seen.workflowName, seen.parentWorkflowId, seen.input.n], [child.getName(), end.workflowId, 20]);
+  went(seen, "COMPLETED", ["inside"]);
+});
+
 test("21 programs calculate", async () => {
   const double = inlineTask("double", "(function () { return {n: $.n * 2}; })()");
   const triple = inlineTask("triple", "$.n * 3", "graaljs");

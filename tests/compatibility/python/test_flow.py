@@ -16,7 +16,7 @@ from conductor.client.workflow.task.join_task import JoinTask
 from conductor.client.workflow.task.json_jq_task import JsonJQTask
 from conductor.client.workflow.task.set_variable_task import SetVariableTask
 from conductor.client.workflow.task.simple_task import simple_task
-from conductor.client.workflow.task.sub_workflow_task import SubWorkflowTask
+from conductor.client.workflow.task.sub_workflow_task import InlineSubWorkflowTask, SubWorkflowTask
 from conductor.client.workflow.task.switch_task import SwitchTask
 from conductor.client.workflow.task.terminate_task import TerminateTask, WorkflowStatus
 
@@ -208,6 +208,32 @@ def test_20_a_child_runs_in_a_branch(clients, types, flow):
     assert output_of(end, "join") == {"below": {"n": 21, "subWorkflowId": run}, "beside": {"n": 21}}
     seen = clients.workflows.get_workflow(run)
     assert (seen.status, seen.parent_workflow_id, references(seen)) == ("COMPLETED", end.workflow_id, ["inside"])
+
+
+def test_20_a_child_brings_its_definition(clients, types, flow):
+    child = a_flow(clients)
+    child >> simple_task(types.add, "inside", {"n": N})
+    child.output_parameters({"n": "${inside.output.n}"})
+    below = InlineSubWorkflowTask("below", child).input_parameter("n", N)
+    flow >> below >> simple_task(types.add, "after", {"n": below.output("n")})
+    end = played(clients, flow, n=20)
+    assert (end.status, references(end)) == ("COMPLETED", ["below", "after"])
+    assert output_of(end, "after") == {"n": 22}
+    seen = clients.workflows.get_workflow(task_of(end, "below").sub_workflow_id)
+    assert (seen.status, seen.workflow_name, references(seen)) == ("COMPLETED", child.name, ["inside"])
+    assert (seen.parent_workflow_id, seen.input["n"]) == (end.workflow_id, 20)
+
+
+def test_20_a_flow_is_a_step_of_another(clients, types, flow):
+    child = a_flow(clients)
+    child >> simple_task(types.add, "inside", {"n": N})
+    # What the SDK takes for the input of a flow is what its step hands on.
+    flow >> child.workflow_input({"n": N})
+    end = played(clients, flow, n=20)
+    assert (end.status, [task.task_type for task in end.tasks]) == ("COMPLETED", ["SUB_WORKFLOW"])
+    assert end.tasks[0].reference_task_name.startswith(child.name)
+    seen = clients.workflows.get_workflow(end.tasks[0].sub_workflow_id)
+    assert (seen.status, seen.workflow_name, output_of(seen, "inside")) == ("COMPLETED", child.name, {"n": 21})
 
 
 def test_21_programs_calculate(clients, flow):

@@ -5,6 +5,7 @@
 //! registered or no JSON Schema, keeps runs from starting. Whatever started without it goes on
 //! without it.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use semel_model::{Payload, SchemaDef, TaskDef, WorkflowDef};
@@ -13,6 +14,7 @@ use super::{Schema, unenforceable};
 use crate::decide::Rejection;
 use crate::expression::with_defaults;
 use crate::pin::{Pinned, Registry, Step};
+use crate::tasks::unmarked;
 
 /// The schemas of what goes into something and of what comes out, compiled.
 #[derive(Debug, Default)]
@@ -68,6 +70,8 @@ impl Pinned {
             return Some(Rejection::NotFound(lacking.to_owned()));
         }
         let schema = self.input_schema()?;
+        let unmarked = unmarked(input);
+        let input = unmarked.as_ref().unwrap_or(input);
         let filled = with_defaults(self.definition(), input);
         let found = schema.violations("input", filled.as_ref().unwrap_or(input));
         (!found.is_empty()).then_some(Rejection::Unfit(found))
@@ -102,6 +106,34 @@ fn why_lacking(schema: &SchemaDef) -> String {
     }
     let found = unenforceable(schema).expect("it could not be compiled");
     format!("{} {}", found.path, found.message)
+}
+
+/// Those that are named, and will be enforced, in the definition itself and inside its steps.
+pub(crate) fn named_schemas(definition: &WorkflowDef) -> BTreeSet<(String, i32)> {
+    let own = [definition.enforced_input(), definition.enforced_output()];
+    let tasks = definition.all_steps().filter_map(|step| step.task_definition.as_deref());
+    let mut named = named_by(tasks);
+    named.extend(own.into_iter().flatten().filter_map(key));
+    named
+}
+
+/// The same of task definitions.
+pub(crate) fn named_by<'a>(tasks: impl Iterator<Item = &'a TaskDef>) -> BTreeSet<(String, i32)> {
+    let all = tasks.flat_map(|task| [task.enforced_input(), task.enforced_output()]);
+    all.flatten().filter_map(key).collect()
+}
+
+fn key(schema: &SchemaDef) -> Option<(String, i32)> {
+    schema.is_named().then(|| (schema.name.clone(), schema.version))
+}
+
+/// A schema that a task definition enforces and that cannot be used.
+pub(crate) fn lacking_in(task: &TaskDef) -> Option<String> {
+    let both = [("inputSchema", task.enforced_input()), ("outputSchema", task.enforced_output())];
+    both.into_iter().find_map(|(field, schema)| {
+        let schema = schema.filter(|schema| compiled(schema).is_none())?;
+        Some(format!("{field} of task {}: {}", task.name, why_lacking(schema)))
+    })
 }
 
 /// Copies the schemas that are named, and will be enforced, into the definition.

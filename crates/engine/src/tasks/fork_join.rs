@@ -12,7 +12,7 @@ use crate::decide::Stop;
 use crate::kinds::Kind;
 use crate::pin::Step;
 use crate::schedule::Site;
-use crate::settle::STEPS_MAX;
+use crate::settle::{STEPS_MAX, join_behind};
 use crate::task::{Flow, Task, in_turns};
 use crate::turn::Turn;
 
@@ -52,8 +52,7 @@ impl Turn<'_> {
 
     fn is_joined(&self, fork: &Task) -> bool {
         let home = self.execution().home(fork.fork);
-        let next = home.find(&fork.reference).and_then(|place| home.after(place));
-        next.is_some_and(|next| next.kind() == Kind::Join)
+        home.find(&fork.reference).is_some_and(|place| join_behind(home, place).is_some())
     }
 
     pub(crate) fn has_all_branches(&self, task: &Task) -> bool {

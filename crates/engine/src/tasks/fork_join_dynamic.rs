@@ -16,7 +16,9 @@ use crate::decide::Stop;
 use crate::kinds::Kind;
 use crate::loose;
 use crate::pin::outer_name;
+use crate::schema::{embed_in_task, lacking_in, named_by};
 use crate::task::{Task, in_turns};
+use crate::tasks::given_definition::Known;
 use crate::turn::{PAYLOAD_BYTES_MAX, Turn};
 
 impl Turn<'_> {
@@ -28,7 +30,9 @@ impl Turn<'_> {
             Ok(branches) => branches,
             Err(why) => return self.fail_run(id, why),
         };
-        self.embed_definitions(&mut branches)?;
+        if let Some(why) = self.embed_definitions(&mut branches)? {
+            return self.fail_run(id, why);
+        }
         let text = loose::write(branches, self.execution().definition().definition());
         if text.len() > PAYLOAD_BYTES_MAX {
             let bytes = text.len();
@@ -95,23 +99,32 @@ impl Turn<'_> {
         }
     }
 
-    /// As pinning does for the steps of a definition.
-    fn embed_definitions(&mut self, branches: &mut [WorkflowTask]) -> Result<(), Stop> {
+    /// As pinning does for the steps of a definition. What is said: a schema is not there that a
+    /// branch brings a task definition to enforce.
+    fn embed_definitions(&mut self, branches: &mut [WorkflowTask]) -> Result<Option<String>, Stop> {
+        let steps = branches.iter().flat_map(all_steps);
+        let own = steps.filter_map(|step| step.task_definition.as_deref());
+        let schemas = self.schemas(&named_by(own))?;
+        let mut known = Known { schemas, ..Known::default() };
+        let mut lacking = None;
         let steps = branches.iter().flat_map(all_steps);
         let unknown = steps.filter(|step| step.task_definition.is_none());
         let names: BTreeSet<String> = unknown.map(|step| step.name.clone()).collect();
         let found = self.task_definitions(names.iter().map(String::as_str).collect())?;
         for branch in branches {
             loose::for_each_mut(branch, &mut |step| {
-                if step.task_definition.is_none() {
-                    let found = found.get(&step.name).cloned();
-                    let found =
-                        found.unwrap_or_else(|| Arc::new(TaskDef::ad_hoc(&step.name, &step.kind)));
-                    step.task_definition = Some(found);
+                if let Some(own) = &mut step.task_definition {
+                    embed_in_task(own, &mut known);
+                    lacking = lacking.take().or_else(|| lacking_in(own));
+                    return;
                 }
+                let found = found.get(&step.name).cloned();
+                let found =
+                    found.unwrap_or_else(|| Arc::new(TaskDef::ad_hoc(&step.name, &step.kind)));
+                step.task_definition = Some(found);
             });
         }
-        Ok(())
+        Ok(lacking)
     }
 }
 

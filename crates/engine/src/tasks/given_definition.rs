@@ -7,23 +7,27 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use semel_model::{Digest, Payload, SchemaDef, TaskDef, WorkflowDef};
+use semel_model::{Digest, ExecutionId, Payload, SchemaDef, TaskDef, WorkflowDef};
 use serde_json::{Map, Value, json};
 
 use crate::change::Change;
 use crate::decide::Stop;
 use crate::pin::{Registry, pin, unpinned_child};
 use crate::release::unsupported;
+use crate::schema::named_schemas;
 use crate::turn::{PAYLOAD_BYTES_MAX, Turn};
 
 /// Broken rules that a reason tells of.
 const VIOLATIONS_TOLD_MAX: usize = 5;
 
 impl Turn<'_> {
-    /// From now on it is known by its digest. The inner error says what is wrong with it.
+    /// From now on it is known by its digest. The inner error says what is wrong with it, or why that
+    /// run may not begin by it with that input.
     pub(super) fn pin_given(
         &mut self,
         mut definition: WorkflowDef,
+        run: ExecutionId,
+        input: &Payload,
     ) -> Result<Result<Digest, String>, Stop> {
         let mut names = BTreeSet::new();
         let mut children = BTreeSet::new();
@@ -46,7 +50,8 @@ impl Turn<'_> {
             let found = self.registered(&name, None)?;
             latest.extend(found.map(|found| (name, found.version)));
         }
-        let pinned = match pin(definition, &mut Known { tasks, latest }) {
+        let schemas = self.schemas(&named_schemas(&definition))?;
+        let pinned = match pin(definition, &mut Known { tasks, latest, schemas }) {
             Ok(pinned) => pinned,
             Err(name) => {
                 return Ok(Err(format!("No such workflow defined. name={name}, version=null")));
@@ -56,6 +61,10 @@ impl Turn<'_> {
         if bytes > PAYLOAD_BYTES_MAX {
             let limit = PAYLOAD_BYTES_MAX;
             return Ok(Err(format!("a definition of {bytes} bytes is over the limit of {limit}")));
+        }
+        let choosy = pinned.is_choosy().then_some(&pinned);
+        if let Some(why) = self.refusal_by(choosy, run, input) {
+            return Ok(Err(why));
         }
         if !self.execution().defined.contains_key(&pinned.digest()) {
             let text = String::from_utf8(pinned.text()).expect("JSON is UTF-8");
@@ -76,6 +85,9 @@ pub(super) fn read(given: &Value) -> Result<WorkflowDef, String> {
         .map_err(|error| format!("the definition cannot be read: {error}"))
 }
 
+/// The key of what the engine itself says in an input.
+const METADATA: &str = "_systemMetadata";
+
 /// A run by a definition of its own says so in its input, as in Conductor.
 pub fn marked_dynamic(input: &Payload) -> Payload {
     let mut input = match input.value() {
@@ -84,17 +96,34 @@ pub fn marked_dynamic(input: &Payload) -> Payload {
             Map::new()
         }
     };
-    let metadata = input.entry("_systemMetadata").or_insert_with(|| json!({}));
+    let metadata = input.entry(METADATA).or_insert_with(|| json!({}));
     if let Some(metadata) = metadata.as_object_mut() {
         metadata.insert("dynamic".to_owned(), json!(true));
     }
     Payload::from_value(&Value::Object(input))
 }
 
+/// The input as it was given, for those who ask what shape it has.
+pub(crate) fn unmarked(input: &Payload) -> Option<Payload> {
+    if !input.text().contains(METADATA) {
+        return None;
+    }
+    let mut given = input.value();
+    let metadata = given.get_mut(METADATA)?.as_object_mut()?;
+    metadata.remove("dynamic")?;
+    if metadata.is_empty() {
+        given.as_object_mut()?.shift_remove(METADATA);
+    }
+    Some(Payload::from_value(&given))
+}
+
 /// What the facts say is registered.
-struct Known {
-    tasks: BTreeMap<String, Arc<TaskDef>>,
-    latest: BTreeMap<String, i32>,
+#[derive(Default)]
+pub(super) struct Known {
+    pub(super) tasks: BTreeMap<String, Arc<TaskDef>>,
+    pub(super) latest: BTreeMap<String, i32>,
+    /// Registered task definitions have theirs in them.
+    pub(super) schemas: BTreeMap<(String, i32), SchemaDef>,
 }
 
 impl Registry for Known {
@@ -106,8 +135,7 @@ impl Registry for Known {
         self.latest.get(workflow).copied()
     }
 
-    /// Task definitions have theirs in them; the definition itself has to bring its own.
-    fn schema(&mut self, _: &str, _: i32) -> Option<SchemaDef> {
-        None
+    fn schema(&mut self, name: &str, version: i32) -> Option<SchemaDef> {
+        self.schemas.get(&(name.to_owned(), version)).cloned()
     }
 }

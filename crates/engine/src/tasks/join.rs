@@ -16,6 +16,7 @@ use crate::kinds::Kind;
 use crate::question::Said;
 use crate::schedule::Site;
 use crate::script::Language;
+use crate::settle::successor;
 use crate::task::{Join, Task, in_turns};
 use crate::turn::{PAYLOAD_BYTES_MAX, Turn};
 
@@ -39,12 +40,15 @@ impl Turn<'_> {
         Payload::from_value(&Value::Object(input))
     }
 
-    /// The dynamic fork whose branches a JOIN waits for.
+    /// The dynamic fork whose branches a JOIN waits for: the one before it, or the one that the case
+    /// before it ended with.
     fn fork_before(&self, site: &Site) -> Option<Arc<Task>> {
         let home = self.execution().home(site.fork);
-        let before = home.before(&site.step).filter(|it| it.kind() == Kind::DynamicFork)?;
-        let name = self.names_for(site, &[before.reference().to_owned()]).pop()?;
-        self.execution().latest(&name).cloned()
+        let forks = home.steps().iter().filter(|it| it.kind() == Kind::DynamicFork);
+        let before = forks.filter(|it| successor(home, it) == Some(&site.step));
+        let names =
+            self.names_for(site, &before.map(|it| it.reference().to_owned()).collect::<Vec<_>>());
+        names.iter().find_map(|name| self.execution().latest(name).cloned())
     }
 
     fn branch_names(&self, fork: &Task) -> Vec<String> {

@@ -69,7 +69,7 @@ impl Turn<'_> {
         }
         let is_own = own.is_some();
         let definition = match own {
-            Some(own) => self.pin_given(own)?,
+            Some(own) => self.pin_given(own, run, &request.input)?,
             None => self.named_definition(&name, request.version)?,
         };
         let definition = match definition {

@@ -130,15 +130,15 @@ impl Turn<'_> {
                 }
             }
         }
+        let child = ExecutionId::of_child(id, task.children);
         let definition = match own {
-            Some(own) => self.pin_given(own)?,
+            Some(own) => self.pin_given(own, child, &wanted.workflow_input)?,
             None => self.named_definition(&name, version)?,
         };
         let definition = match definition {
             Ok(definition) => definition,
             Err(why) => return Ok(Err(why)),
         };
-        let child = ExecutionId::of_child(id, task.children);
         if let Some(why) = self.refusal(child, definition, &wanted.workflow_input) {
             return Ok(Err(why));
         }

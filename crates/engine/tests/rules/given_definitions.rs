@@ -1,7 +1,7 @@
 //! # Definitions that come with the data of a run (semantics 7.12, 7.13)
 
 use semel_engine::Event;
-use semel_model::{ExecutionId, WorkflowStatus};
+use semel_model::{ExecutionId, SchemaDef, WorkflowStatus};
 use serde_json::{Value, json};
 
 use crate::children::{named, once, sub};
@@ -145,4 +145,67 @@ fn a_start_with_a_definition_that_could_not_be_registered_fails() {
     let id = family.start("flow", json!({}));
     family.reads(id, &["FAILED", "g 0 FAILED"]);
     assert_eq!(reason(&family, id, "g"), "tasks: WorkflowTask list cannot be empty");
+}
+
+/// A run of one step that takes only an input with a number `n` and nothing else.
+fn choosy(schema: Value) -> Value {
+    with(named("own", &[once("x")]), json!({ "inputSchema": schema }))
+}
+
+fn numbered() -> Value {
+    json!({"type": "object", "required": ["n"], "additionalProperties": false,
+        "properties": {"n": {"type": "number"}}})
+}
+
+fn given(definition: Value) -> Value {
+    let n = json!({"inputParameters": {"n": "${workflow.input.n}"}});
+    with(bringing(definition), n)
+}
+
+#[test]
+fn an_input_that_the_given_definition_does_not_take_fails_the_step() {
+    let schema = json!({"type": "JSON", "data": numbered()});
+    let start = |n: Value| {
+        let request =
+            json!({"name": "own", "input": {"n": n}, "workflowDef": choosy(schema.clone())});
+        json!({"name": "g", "taskReferenceName": "g", "type": "START_WORKFLOW",
+            "inputParameters": {"startWorkflow": request}})
+    };
+    for (brings, at) in
+        [(given(choosy(schema.clone())), "s"), (start(json!("${workflow.input.n}")), "g")]
+    {
+        let mut family = family(&[brings]);
+        let good = family.start("flow", json!({"n": 1}));
+        assert_eq!(family.members.len(), 2, "the mark that the engine sets is not looked at");
+        let bad = family.start("flow", json!({"n": "x"}));
+        family.reads(bad, &["FAILED", &format!("{at} 0 FAILED")]);
+        let why = "the input does not fit its schema: input.n: ";
+        assert!(reason(&family, bad, at).starts_with(why), "{}", reason(&family, bad, at));
+        assert_eq!(family.members.len(), 3, "no run was born");
+        family.run(good).replay();
+    }
+}
+
+#[test]
+fn a_schema_that_a_given_definition_names_is_the_one_registered_when_it_is_begun() {
+    let schema: SchemaDef =
+        serde_json::from_value(json!({"name": "shape", "version": 3, "type": "JSON",
+            "data": numbered()}))
+        .expect("a schema");
+    let wanted = json!({"name": "shape", "version": 3});
+    let mut family = family(&[given(choosy(wanted))]);
+    let missing = family.start("flow", json!({"n": 1}));
+    family.reads(missing, &["FAILED", "s 0 FAILED"]);
+    let why = "inputSchema: No such schema found by name: shape, version: 3";
+    assert_eq!(reason(&family, missing, "s"), why);
+    let mut shelf = (*family.shelf).clone();
+    shelf.schemas.insert(("shape".to_owned(), 3), schema);
+    family.shelf = shelf.into();
+    let good = family.start("flow", json!({"n": 1}));
+    let child = family.execution(family.child(good, "s"));
+    let kept = child.definition().definition().input_schema.clone();
+    assert!(kept.is_some_and(|kept| kept.data.is_some()), "copied into the definition");
+    let bad = family.start("flow", json!({"n": "x"}));
+    family.reads(bad, &["FAILED", "s 0 FAILED"]);
+    family.run(good).replay();
 }

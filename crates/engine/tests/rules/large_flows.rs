@@ -184,6 +184,74 @@ fn a_jump_waits_until_a_fork_has_begun() {
     run.replay();
 }
 
+/// So many branches at work, and a step behind them.
+fn wide_and_behind() -> Bench {
+    let branches: Vec<Value> = (0..MANY).map(simple).collect();
+    let steps = [vec![once("a")], wide(&branches), vec![once("b"), once("c")]].concat();
+    let mut run = Bench::start(flow(&steps), json!({}));
+    run.complete("a", json!({}));
+    run.carry_on();
+    run
+}
+
+#[test]
+fn a_jump_away_from_very_many_tasks_arrives_when_the_last_of_them_is_cancelled() {
+    for (to, expected) in [("c", MANY + 1), ("a", 0)] {
+        let mut run = wide_and_behind();
+        let changes = run.jump(to).unwrap();
+        assert!(changes.iter().any(|change| matches!(change, Change::Remaining { .. })));
+        assert!(run.rows.len() < MANY && run.rows.len() > 1, "some are still to be taken back");
+        assert!(run.rows.values().all(|row| row.reference != to), "it has not arrived");
+        assert_eq!(run.jump(to), Ok(vec![]), "asked twice it is done once");
+        run.carry_on();
+        assert_eq!((run.rows.len(), run.latest(to).status), (1, TaskStatus::Scheduled), "{to}");
+        assert_eq!(run.count(TaskStatus::Canceled), expected, "what will be done again is gone");
+        assert_eq!(run.execution.wake_at(), None);
+        run.complete(to, json!({}));
+        run.replay();
+    }
+}
+
+#[test]
+fn what_ends_by_itself_while_a_run_jumps_leads_nowhere() {
+    let mut run = wide_and_behind();
+    run.jump("c").unwrap();
+    let still_open = run.rows.values().next().expect("some are left").reference.clone();
+    run.complete(&still_open, json!({}));
+    run.carry_on();
+    run.complete("c", json!({"done": true}));
+    assert_eq!(run.status(), WorkflowStatus::Completed);
+    assert_eq!(run.latest(&still_open).status, TaskStatus::Completed);
+    assert_eq!(run.latest("b").status, TaskStatus::Skipped);
+    assert_eq!(run.output(), json!({"done": true}));
+    run.replay();
+}
+
+#[test]
+fn a_run_that_jumps_is_not_changed_meanwhile_but_may_be_paused_and_ended() {
+    let mut run = wide_and_behind();
+    run.jump("c").unwrap();
+    for refused in [run.jump("b"), run.skip("b")] {
+        assert!(matches!(refused, Err(Stop::Rejected(Rejection::WrongState(_)))), "{refused:?}");
+    }
+    run.pause();
+    let left = run.rows.len();
+    assert_eq!(run.execution.wake_at(), None);
+    let mut ended = run.clone();
+    run.resume();
+    run.carry_on();
+    assert!(left > 1 && run.rows.len() == 1);
+    run.complete("c", json!({}));
+    assert_eq!(run.status(), WorkflowStatus::Completed);
+    run.replay();
+    ended.terminate("enough").unwrap();
+    ended.carry_on();
+    assert_eq!((ended.status(), ended.rows.len()), (WorkflowStatus::Terminated, 0));
+    ended.retry().unwrap();
+    ended.carry_on();
+    ended.replay();
+}
+
 #[test]
 fn many_ends_during_a_pause_are_followed_over_several_commits() {
     let steps = [dynamic_fork("f", inputs()), join("j", &[])];

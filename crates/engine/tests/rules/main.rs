@@ -3,6 +3,7 @@
 //! Every test plays one execution on a [`bench`]: the clock is a number, workers are names, and
 //! after each check the journal is folded and decided again from its bytes.
 
+mod accepted_elsewhere;
 mod bench;
 mod callbacks;
 mod children;

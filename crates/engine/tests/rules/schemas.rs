@@ -274,3 +274,32 @@ fn nothing_starts_without_a_schema_that_is_enforced() {
     family.reads(id, &["FAILED", "s 0 FAILED"]);
     assert_eq!(reason(&family, id, "s"), format!("outputSchema: {nobody}"));
 }
+
+#[test]
+fn a_branch_that_comes_with_data_is_held_to_a_schema_it_names() {
+    let policy = json!({"name": "a", "enforceSchema": true, "inputSchema": {"name": "s"}});
+    let steps = json!([{"name": "a", "taskReferenceName": "a", "taskDefinition": policy}]);
+    let fork = json!({"name": "f", "taskReferenceName": "f", "type": "FORK_JOIN_DYNAMIC",
+        "dynamicForkTasksParam": "tasks", "dynamicForkTasksInputParamName": "inputs",
+        "inputParameters": {"tasks": steps, "inputs": "${workflow.input.inputs}"}});
+    let join = json!({"name": "j", "taskReferenceName": "j", "type": "JOIN"});
+    let forked = |shelf: &Shelf, n: Value| {
+        let mut shelf = shelf.clone();
+        let pinned = shelf.pin(flow(&[fork.clone(), join.clone()]));
+        let mut bench = Bench::unborn_as(ExecutionId::from_bytes([7; 16]), pinned, shelf.into());
+        let start = Event::Started(bench.plain_start());
+        let input = json!({"inputs": {"a": {"n": n}}});
+        bench.happen(start, &[payload(&input)]).expect("it begins");
+        bench.replay();
+        bench
+    };
+    let mut shelf = Shelf::default();
+    let why = "inputSchema of task a: No such schema found by name: s, version: 1";
+    assert_eq!(forked(&shelf, json!(1)).reason(), why);
+    let registered = with(numbered(), json!({"name": "s", "version": 1}));
+    let registered = serde_json::from_value(registered).expect("a schema");
+    shelf.schemas.insert(("s".to_owned(), 1), registered);
+    let story = ["RUNNING", "f 0 COMPLETED", "a 0 SCHEDULED", "j 0 IN_PROGRESS"];
+    assert_eq!(forked(&shelf, json!(1)).story(), story);
+    assert_eq!(forked(&shelf, json!("x")).story()[2], "a 0 FAILED_WITH_TERMINAL_ERROR");
+}

@@ -64,6 +64,12 @@ impl Shelf {
             Rows::Tasks(names) => {
                 facts.tasks.extend(names.into_iter().map(|name| (name, None)));
             }
+            Rows::Schemas(wanted) => {
+                for key in wanted {
+                    let found = self.schemas.get(&key).cloned();
+                    facts.schemas.entry(key.0).or_default().insert(key.1, found);
+                }
+            }
             Rows::Definition(name, version) => {
                 facts.know(name.clone(), version, self.find(&name, version));
             }

@@ -19,6 +19,7 @@ fn one_of_everything() -> Writes {
         logs: vec![log()],
         removed: [execution(2)].into(),
         pinned: [(Digest::of(b"pinned"), b"pinned".to_vec())].into(),
+        given: [(samples::execution(1), Digest::of(b"pinned"))].into(),
         documents: [(document(), Some(b"document".to_vec()))].into(),
     }
 }

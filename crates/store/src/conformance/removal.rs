@@ -149,6 +149,34 @@ pub fn messages_records_and_pinned_definitions_outlive_their_execution(fixture: 
     }
 }
 
+pub fn what_was_given_to_an_execution_goes_with_the_last_that_has_it(fixture: &mut dyn Fixture) {
+    let mut desk = Desk::new(fixture);
+    let (own, shared, named) = (Digest::of(b"own"), Digest::of(b"shared"), Digest::of(b"named"));
+    let pinned = [own, shared, named].map(|digest| (digest, b"steps".to_vec()));
+    let given = [(execution(1), own), (execution(1), shared), (execution(2), shared)];
+    desk.commit(Writes { pinned: pinned.into(), given: given.into(), ..busy(1) });
+    desk.commit(Writes { given: [(execution(1), own)].into(), ..busy(2) });
+    let known = |desk: &Desk<'_>| {
+        [own, shared, named].map(|digest| desk.store().pinned(digest).expect("readable").is_some())
+    };
+    desk.commit(remove([execution(1)]));
+    for _ in 0..2 {
+        assert_eq!(known(&desk), [false, true, true], "the other still has it");
+        desk.crash();
+    }
+    desk.commit(remove([execution(2)]));
+    for _ in 0..2 {
+        assert_eq!(known(&desk), [false, false, true], "what nobody was given stays");
+        desk.crash();
+    }
+    let pinned = [(own, b"steps".to_vec())].into();
+    desk.commit(Writes { pinned, given: [(execution(3), own)].into(), ..busy(3) });
+    desk.commit(Writes { given: [(execution(3), named)].into(), ..Writes::default() });
+    assert_eq!(known(&desk), [true, false, true], "it may come again");
+    desk.commit(remove([execution(3)]));
+    assert_eq!(known(&desk), [false, false, true], "others may need what was there before");
+}
+
 pub fn a_removed_execution_can_begin_again(fixture: &mut dyn Fixture) {
     let mut desk = Desk::new(fixture);
     for _ in 0..2 {

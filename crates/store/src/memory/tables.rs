@@ -2,7 +2,7 @@
 //!
 //! Two of these are kept when a disk is simulated, so all that a commit writes is written here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use semel_engine::{Delivery, Head, MessageKey, MessageRow, Record, RecordKey, Window};
 use semel_model::{Digest, ExecutionId, TaskId, Timestamp};
@@ -19,6 +19,7 @@ pub(super) struct Tables {
     pub(super) records: BTreeMap<RecordKey, Record>,
     pub(super) limits: BTreeMap<String, Window>,
     pub(super) pinned: BTreeMap<Digest, Vec<u8>>,
+    given: BTreeSet<(ExecutionId, Digest)>,
     pub(super) documents: BTreeMap<DocumentKey, Vec<u8>>,
     pub(super) logs: BTreeMap<Place, Vec<LogLine>>,
     pub(super) documents_generation: u64,
@@ -33,6 +34,13 @@ impl Tables {
         }
         self.heads.extend(writes.heads.iter().map(|(id, head)| (*id, head.clone())));
         self.limits.extend(writes.limits.clone());
+        for (execution, digest) in &writes.given {
+            let is_given = self.given.iter().any(|(_, other)| other == digest);
+            // What was there and given to nobody may be needed by anybody.
+            if is_given || !self.pinned.contains_key(digest) {
+                self.given.insert((*execution, *digest));
+            }
+        }
         self.pinned.extend(writes.pinned.clone());
         put_all(&mut self.records, &writes.records);
         put_all(&mut self.deliveries, &writes.deliveries);
@@ -61,6 +69,14 @@ impl Tables {
             self.deliveries.remove(&place);
         }
         self.logs.retain(|place, _| place.execution != id);
+        let is_own = |(execution, _): &&(ExecutionId, Digest)| *execution == id;
+        let given: Vec<Digest> = self.given.iter().filter(is_own).map(|it| it.1).collect();
+        self.given.retain(|(execution, _)| *execution != id);
+        for digest in given {
+            if !self.given.iter().any(|(_, other)| *other == digest) {
+                self.pinned.remove(&digest);
+            }
+        }
     }
 
     pub(super) fn credit(&mut self, ms: i64) {

@@ -286,6 +286,21 @@ class FlowTest {
     }
 
     @Test
+    @DisplayName("20 a child brings its definition")
+    void given() throws Exception {
+        var child = flow(adding("inside")).output("n", "${inside.output.n}").build();
+        SubWorkflow below = new SubWorkflow("below", child).input("n", N);
+        Workflow end = played(flow(below, adding("after", "${below.output.n}")), Map.of("n", 20));
+        went(end, WorkflowStatus.COMPLETED, "below", "after");
+        assertEquals(Map.of("n", 22), outputOf(end, "after"));
+        Workflow seen = house.run(end.getTaskByRefName("below").getSubWorkflowId());
+        assertEquals(child.getName(), seen.getWorkflowName());
+        assertEquals(end.getWorkflowId(), seen.getParentWorkflowId());
+        assertEquals(20, seen.getInput().get("n"));
+        went(seen, WorkflowStatus.COMPLETED, "inside");
+    }
+
+    @Test
     @DisplayName("21 programs calculate")
     void programs() throws Exception {
         Javascript twice = new Javascript("double", "(function () { return {n: $.n * 2}; })()").input("n", N);
