@@ -12,6 +12,7 @@ mod fleet;
 mod flow;
 mod growth;
 mod http;
+mod keys;
 mod process;
 mod report;
 mod search;
@@ -56,6 +57,8 @@ enum Command {
     Search(search::Options),
     /// What a fleet of idle workers in long polls costs.
     Fleet(fleet::Options),
+    /// First starts against duplicates, and lookups among many keys.
+    Keys(keys::Options),
     /// Forks, loops, an execution of many tasks, its end, and hostile scripts.
     Flow(flow::Options),
     /// Time to healthy, resident memory when idle, size of the binary.
@@ -88,6 +91,7 @@ fn run(arguments: &Arguments) -> Result<()> {
             Command::Growth(options) => growth::run(options).await,
             Command::Search(options) => search::run(options).await,
             Command::Fleet(options) => fleet::run(options).await,
+            Command::Keys(options) => keys::run(options).await,
             Command::Flow(options) => flow::run(options).await,
             Command::Idle(options) => idle(options).await,
         }

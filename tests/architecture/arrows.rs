@@ -1,8 +1,8 @@
 //! # Arrows: who may use whom
 //!
 //! `cli → server → {api, tasks} → runtime → store → engine → model`, `store-* → store`, `server →
-//! scripts → engine`; an outer room may use any room further inwards. What only tests need
-//! (dev-dependencies) is not an arrow.
+//! scripts → engine`, `{cli, api} → lint → model`, `tasks → http → model`; an outer room may use any
+//! room further inwards. What only tests need (dev-dependencies) is not an arrow.
 
 use serde_json::Value;
 
@@ -12,17 +12,25 @@ const PREFIX: &str = "semel-";
 const ROOMS: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("engine", &["model"]),
+    ("lint", &["model"]),
     ("store", &["engine", "model"]),
     ("store-*", &["store", "engine", "model"]),
     ("scripts", &["engine", "model"]),
     ("runtime", &["store", "engine", "model"]),
-    ("api", &["runtime", "store", "engine", "model"]),
-    ("tasks", &["runtime", "store", "engine", "model"]),
+    ("api", &["runtime", "store", "engine", "lint", "model"]),
+    ("http", &["model"]),
+    ("tasks", &["http", "runtime", "store", "engine", "model"]),
     ("client", &["model"]),
-    ("server", &["api", "tasks", "runtime", "scripts", "store-*", "store", "engine", "model"]),
+    (
+        "server",
+        &["api", "tasks", "http", "runtime", "scripts", "store-*", "store", "engine", "model"],
+    ),
     (
         "cli",
-        &["server", "client", "api", "tasks", "runtime", "scripts", "store", "engine", "model"],
+        &[
+            "server", "client", "api", "tasks", "runtime", "scripts", "store", "engine", "lint",
+            "model",
+        ],
     ),
 ];
 
@@ -30,7 +38,7 @@ const ROOMS: &[(&str, &[&str])] = &[
 const OUTSIDE: &[&str] = &["tests", "bench"];
 
 /// The pure rooms, and what would let the world in. A name covers its family: `hyper`, `hyper-util`.
-const PURE: &[&str] = &["model", "engine"];
+const PURE: &[&str] = &["model", "engine", "lint"];
 const WORLDLY: &[&str] = &["tokio", "rusqlite", "axum", "reqwest", "hyper", "rand"];
 
 /// A normal or build dependency of one of our packages, by package names.
@@ -103,6 +111,11 @@ mod tests {
             ("semel-server", "semel-scripts"),
             ("semel-scripts", "semel-engine"),
             ("semel-api", "semel-model"),
+            ("semel-api", "semel-lint"),
+            ("semel-cli", "semel-lint"),
+            ("semel-lint", "semel-model"),
+            ("semel-tasks", "semel-http"),
+            ("semel-http", "semel-model"),
             ("semel-store-sqlite", "semel-store"),
             ("semel-engine", "semel-model"),
             ("semel-engine", "sha2"),
@@ -118,6 +131,8 @@ mod tests {
     fn any_other_arrow_is_refused() {
         for (from, to) in [
             ("semel-model", "semel-engine"),
+            ("semel-lint", "semel-engine"),
+            ("semel-engine", "semel-lint"),
             ("semel-store", "semel-store-sqlite"),
             ("semel-store-sqlite", "semel-store-postgres"),
             ("semel-store-sqlite", "semel-runtime"),
@@ -125,6 +140,8 @@ mod tests {
             ("semel-cli", "semel-store-sqlite"),
             ("semel-api", "semel-tasks"),
             ("semel-tasks", "semel-api"),
+            ("semel-http", "semel-engine"),
+            ("semel-runtime", "semel-http"),
             ("semel-client", "semel-engine"),
             ("semel-runtime", "semel-api"),
             ("semel-runtime", "semel-scripts"),

@@ -8,5 +8,6 @@ mod doctor;
 mod everything_else;
 mod explain;
 mod house;
+mod lint;
 mod tasks;
 mod workflows;

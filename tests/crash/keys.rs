@@ -1,4 +1,4 @@
-//! # Keys: two hundred who ask for the same thing
+//! # Keys: a thousand who ask for the same thing
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 
 use crate::load::define;
 
-const STARTERS: usize = 200;
+const STARTERS: usize = 1_000;
 const KILLS: usize = 2;
 
 #[test]
-fn two_hundred_concurrent_starts_with_one_key_make_one_execution() -> Result<()> {
+fn a_thousand_concurrent_starts_with_one_key_make_one_execution() -> Result<()> {
     let directory = tempfile::tempdir()?;
     let mut server = Server::start(directory.path(), &[])?;
     let caller = server.caller()?;

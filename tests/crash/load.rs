@@ -8,10 +8,10 @@ use std::thread::{Scope, ScopedJoinHandle};
 
 use anyhow::{Result, bail, ensure};
 use reqwest::Method;
+use semel_tests::dice::Dice;
 use semel_tests::process::{Answer, Caller, DEADLINE, until};
 use serde_json::{Value, json};
 
-use crate::dice::Dice;
 use crate::ledger::{Accepted, Ledger};
 
 const WORKFLOW: &str = "crash";

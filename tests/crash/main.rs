@@ -5,7 +5,6 @@
 //! **May not:** wait for time to pass, or use anything but HTTP, signals and the exit code.
 
 mod check;
-mod dice;
 mod directory;
 mod keys;
 mod ledger;

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use anyhow::Result;
+use semel_tests::dice::Dice;
 use semel_tests::process::{Server, is_full, until};
 
 use crate::check;
-use crate::dice::Dice;
 use crate::load::Load;
 
 const KILLS: u64 = 3;

@@ -4,10 +4,10 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 
 use anyhow::{Result, ensure};
+use semel_tests::dice::Dice;
 use semel_tests::process::{DEADLINE, Server, stopped_at};
 
 use crate::check;
-use crate::dice::Dice;
 use crate::load::Load;
 
 const PARKED: usize = 8;

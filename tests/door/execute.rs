@@ -133,7 +133,7 @@ fn a_run_is_told_of_when_a_task_is_past_and_attached_to_by_its_key() {
     assert_eq!((said.status, said.text().as_str()), (200, ""));
     let query = "x_past/1?waitForSeconds=30&waitUntilTaskRef=none,ask";
     let again = execute(&house, query, &body);
-    assert_eq!(again.header("x-idempotency-outcome"), Some("RETURNED_EXISTING"));
+    assert_eq!(again.header("x-idempotency-outcome"), Some("ATTACHED"));
     let again = again.json();
     assert_eq!((&again["workflowId"], &again["signalTimeout"]), (&json!(id), &json!(false)));
 }

@@ -138,6 +138,9 @@ fn survives(shape: Shape) {
                 | Shape::Ids
                 | Shape::Application
                 | Shape::Schemas
+                | Shape::Effect
+                | Shape::Lock
+                | Shape::Resolution
                 | Shape::Nothing => None,
             };
             if let Some(id) = started {
@@ -160,6 +163,12 @@ fn every_field_of_an_input_may_be_anything() {
     survives(Shape::Input);
     survives(Shape::Execute);
     survives(Shape::Rehearsal);
+}
+
+#[test]
+fn every_field_of_a_word_about_an_effect_or_a_lock_may_be_anything() {
+    survives(Shape::Effect);
+    survives(Shape::Lock);
 }
 
 #[test]

@@ -194,7 +194,11 @@ fn names_that_nobody_registered_are_not_found() {
     let long = "n".repeat(20_000);
     let names = ["nope", "%00", "%FF", "%20", "%2F", "%C0%80", "None", "null", long.as_str()];
     nothing_is_written("h_names", |house, subject| {
-        for route in ROUTES.iter().filter(|route| route.path.contains("{name}")) {
+        // A lock is there when somebody takes it.
+        let is_named = |route: &&Route| {
+            route.path.contains("{name}") && !route.path.starts_with("/api/locks/")
+        };
+        for route in ROUTES.iter().filter(is_named) {
             for name in names {
                 let mut request = subject.request(route);
                 request.target = route.path.replace("{name}", name).replace("{version}", "1");

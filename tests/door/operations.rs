@@ -166,10 +166,12 @@ fn a_setting_without_effect_is_named_when_it_is_registered() {
     };
     assert_eq!(send(&workflow).header("x-semel-warning"), None);
     workflow["rateLimitConfig"] = json!({"rateLimitKey": "k", "concurrentExecLimit": 1});
+    assert_eq!(send(&workflow).header("x-semel-warning"), None);
+    workflow["maskedFields"] = json!(["secret"]);
     let answer = send(&workflow);
     assert_eq!(answer.status, 200);
     let warning = answer.header("x-semel-warning").unwrap_or_default().to_owned();
-    assert!(warning.contains("rateLimitConfig"), "{warning}");
+    assert!(warning.contains("maskedFields"), "{warning}");
     let mut workflow = definition("o_idle");
     workflow["workflowStatusListenerEnabled"] = json!(true);
     workflow["workflowStatusListenerSink"] = json!("conductor:turns");

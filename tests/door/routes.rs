@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::house::House;
 use crate::raw::{Answer, Request};
+use crate::samples;
 
 /// What a route reads from the body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +38,13 @@ pub(crate) enum Shape {
     /// Ids of executions.
     Ids,
     Application,
+    /// Whether an effect has happened.
+    Resolution,
     Schemas,
+    /// A word about an effect.
+    Effect,
+    /// A word about a lock.
+    Lock,
 }
 
 pub(crate) struct Route {
@@ -64,6 +71,8 @@ pub(crate) const ROUTES: &[Route] = &[
     route("PUT", "/api/metadata/workflow", Shape::Definitions),
     route("GET", "/api/metadata/workflow", Shape::Nothing),
     route("POST", "/api/metadata/workflow/validate", Shape::Definition),
+    route("POST", "/api/lint", Shape::Definitions),
+    route("GET", "/api/metadata/lint", Shape::Nothing),
     route("GET", "/api/metadata/workflow/names", Shape::Nothing),
     route("GET", "/api/metadata/workflow/names-and-versions", Shape::Nothing),
     route("GET", "/api/metadata/workflow/latest-versions", Shape::Nothing),
@@ -108,6 +117,8 @@ pub(crate) const ROUTES: &[Route] = &[
     route("POST", "/api/workflow/execute/{name}/{version}", Shape::Execute),
     route("POST", "/api/workflow/execute/{name}", Shape::Input),
     route("GET", "/api/workflow/execute/{name}", Shape::Nothing),
+    route("GET", "/api/idempotency/workflow/{name}/{key}", Shape::Nothing),
+    route("DELETE", "/api/idempotency/workflow/{name}/{key}", Shape::Nothing),
     route("GET", "/api/workflow/search", Shape::Nothing),
     route("GET", "/api/workflow/search-v2", Shape::Nothing),
     route("GET", "/api/workflow/search-by-tasks", Shape::Nothing),
@@ -162,6 +173,7 @@ pub(crate) const ROUTES: &[Route] = &[
     route("GET", "/api/tasks/search", Shape::Nothing),
     route("GET", "/api/tasks/search-v2", Shape::Nothing),
     route("GET", "/api/environment", Shape::Nothing),
+    route("POST", "/api/effects/{scope}/{key}/resolve", Shape::Resolution),
     route("GET", "/api/environment/{key}", Shape::Nothing),
     route("PUT", "/api/environment/{key}", Shape::Nothing),
     route("DELETE", "/api/environment/{key}", Shape::Nothing),
@@ -181,6 +193,18 @@ pub(crate) const ROUTES: &[Route] = &[
     route("GET", "/api/secrets/{key}/tags", Shape::Nothing),
     route("PUT", "/api/secrets/{key}/tags", Shape::Tags),
     route("DELETE", "/api/secrets/{key}/tags", Shape::Tags),
+    route("POST", "/api/effects/try-start", Shape::Effect),
+    route("POST", "/api/effects/complete", Shape::Effect),
+    route("POST", "/api/effects/renew", Shape::Effect),
+    route("POST", "/api/effects/release", Shape::Effect),
+    route("POST", "/api/effects/fail", Shape::Effect),
+    route("GET", "/api/effects", Shape::Nothing),
+    route("GET", "/api/effects/{name}/{key}", Shape::Nothing),
+    route("DELETE", "/api/effects/{name}/{key}", Shape::Nothing),
+    route("POST", "/api/locks/{name}/acquire", Shape::Lock),
+    route("POST", "/api/locks/{name}/renew", Shape::Lock),
+    route("POST", "/api/locks/{name}/release", Shape::Lock),
+    route("GET", "/api/locks/{name}", Shape::Nothing),
     // Says 404 without a look at its body: authentication is off here.
     route("POST", "/api/token", Shape::Nothing),
     route("GET", "/api/token/userInfo", Shape::Nothing),
@@ -247,6 +271,7 @@ impl Subject {
             .path
             .replace("{name}", &self.name)
             .replace("{key}", &self.name)
+            .replace("{scope}", &self.name)
             .replace("{event}", &format!("conductor:{}:only", self.name))
             .replace("{version}", "1")
             .replace("{id}", &self.workflow)
@@ -272,10 +297,10 @@ impl Subject {
             Shape::Nothing => Value::Null,
             Shape::Input => json!({"given": {"a": [1, 2.5, "x", null, true]}}),
             Shape::Start => self.start(),
-            Shape::Definition => self.definition(),
-            Shape::Definitions => json!([self.definition()]),
-            Shape::TaskDef => self.task_definition(),
-            Shape::TaskDefs => json!([self.task_definition()]),
+            Shape::Definition => samples::definition(&self.name),
+            Shape::Definitions => json!([samples::definition(&self.name)]),
+            Shape::TaskDef => samples::task_definition(&self.name),
+            Shape::TaskDefs => json!([samples::task_definition(&self.name)]),
             Shape::Report => self.report(),
             Shape::Handler => self.handler(),
             Shape::Data => json!({"given": {"a": [1, 2.5, "x", null, true]}}),
@@ -296,14 +321,22 @@ impl Subject {
             Shape::Names => json!(["c"]),
             Shape::Batch => json!({"correlationIds": ["c"], "workflowNames": [self.name]}),
             Shape::Application => json!({"name": self.name}),
+            Shape::Resolution => json!({"applied": true, "output": {"n": 1}, "by": "me",
+                "note": "seen in the books"}),
             Shape::Schemas => self.schemas(),
+            Shape::Effect => json!({"scope": self.name, "key": self.name, "owner": "w",
+                "leaseSeconds": 60, "fence": "1", "fingerprint": {"amount": [1, 2.5]},
+                "onUnknown": "takeover", "retentionSeconds": 3600, "result": {"n": 1},
+                "applied": false, "error": {"why": "x"}, "final": true}),
+            Shape::Lock => json!({"owner": "w", "fence": "1", "leaseSeconds": 60,
+                "waitSeconds": 0}),
             Shape::Tags => json!([{"key": "team", "type": "METADATA", "value": "a"}]),
         }
     }
 
     fn start(&self) -> Value {
         json!({"name": self.name, "version": 1, "correlationId": "c", "input": {"given": 1},
-            "taskToDomain": {"*": "d"}, "workflowDef": self.definition(), "priority": 5,
+            "taskToDomain": {"*": "d"}, "workflowDef": samples::definition(&self.name), "priority": 5,
             "createdBy": "me", "idempotencyKey": "k", "idempotencyStrategy": "RETURN_EXISTING",
             "externalInputPayloadStoragePath": "p"})
     }
@@ -314,40 +347,6 @@ impl Subject {
         let child = json!({"child": {"taskRefToMockOutput": mocks}});
         json!({"name": self.name, "version": 1, "input": {"given": 1},
             "taskRefToMockOutput": mocks, "subWorkflowTestRequest": child})
-    }
-
-    fn definition(&self) -> Value {
-        json!({"name": self.name, "version": 1, "schemaVersion": 2, "description": "d",
-            "ownerApp": "o", "ownerEmail": "a@example.com", "createTime": 1, "updateTime": 2,
-            "createdBy": "me", "updatedBy": "me", "inputParameters": ["given"],
-            "outputParameters": {"out": "${only.output.n}"}, "restartable": true,
-            "workflowStatusListenerEnabled": false, "timeoutPolicy": "TIME_OUT_WF",
-            "timeoutSeconds": 3600, "variables": {"v": 1}, "inputTemplate": {"given": 0},
-            "enforceSchema": true, "metadata": {"m": 1}, "maskedFields": ["secret"],
-            "inputSchema": {"name": "in", "version": 1, "type": "JSON",
-                "data": {"type": "object", "properties": {"given": {"title": "t"}}}},
-            "outputSchema": {"data": {"type": "object"}},
-            "rateLimitConfig": {"rateLimitKey": "k", "concurrentExecLimit": 5},
-            "cacheConfig": {"key": "k", "ttlInSecond": 5}, "tags": [{"key": "a", "value": "b"}],
-            "tasks": [{"name": self.name, "taskReferenceName": "only", "type": "SIMPLE",
-                "description": "d", "inputParameters": {"a": "${workflow.input.given}", "b": [1]},
-                "startDelay": 0, "optional": false, "asyncComplete": false, "retryCount": 1,
-                "permissive": false, "taskDefinition": self.task_definition()}]})
-    }
-
-    fn task_definition(&self) -> Value {
-        json!({"name": self.name, "description": "d", "ownerEmail": "a@example.com",
-            "ownerApp": "o", "createTime": 1, "updateTime": 2, "createdBy": "me",
-            "updatedBy": "me", "retryCount": 2, "timeoutSeconds": 600, "inputKeys": ["a"],
-            "outputKeys": ["b"], "runtimeMetadata": [], "timeoutPolicy": "RETRY",
-            "retryLogic": "FIXED", "retryDelaySeconds": 0, "responseTimeoutSeconds": 60,
-            "pollTimeoutSeconds": 60, "concurrentExecLimit": 0, "inputTemplate": {"t": 1},
-            "rateLimitPerFrequency": 0, "rateLimitFrequencyInSeconds": 1,
-            "isolationGroupId": "i", "executionNameSpace": "e", "backoffScaleFactor": 1,
-            "maxRetryDelaySeconds": 0, "backoffJitterMs": 0, "totalTimeoutSeconds": 0,
-            "taskStatusListenerEnabled": true, "enforceSchema": true, "baseType": "b",
-            "inputSchema": {"data": {"type": "object"}}, "outputSchema": {"data": {}},
-            "tags": [], "strictFencing": false})
     }
 
     fn schemas(&self) -> Value {

@@ -94,7 +94,7 @@ impl Sim {
 
 fn said(answer: &Result<Answer, Failure>) -> String {
     match answer {
-        Ok(Answer::Started { id, created }) => format!("started {id} {created}"),
+        Ok(Answer::Started { id, created, .. }) => format!("started {id} {created}"),
         Ok(Answer::Done { standing, task, next }) => {
             format!(
                 "done {standing:?} {task:?} next {:?}",
@@ -105,6 +105,9 @@ fn said(answer: &Result<Answer, Failure>) -> String {
             format!("claimed {:?}", outs.iter().map(|out| out.delivery.task).collect::<Vec<_>>())
         }
         Ok(Answer::Renewed { .. }) => "renewed".to_owned(),
+        Ok(Answer::Skipped { id }) => format!("skipped for {id}"),
+        Ok(Answer::Coalesced { id }) => format!("taken in by {id}"),
+        Ok(Answer::Ruled(ruled)) => format!("ruled {}", ruled.name()),
         Ok(Answer::NotHeld) => "not held".to_owned(),
         Ok(Answer::Noted) => "noted".to_owned(),
         Err(failure) => failure.to_string(),

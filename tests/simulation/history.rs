@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use semel_engine::{Execution, Token};
+use semel_engine::{EffectStatus, Execution, Token};
 use semel_model::{Digest, ExecutionId, TaskId, TaskResultStatus, WorkflowStatus};
 use semel_runtime::{World, verify};
 use semel_store::MemoryStore;
@@ -71,6 +71,7 @@ impl History {
         }
         self.check_starts(&by_key)?;
         self.check_reports(&executions)?;
+        check_effects(executions.values().map(AsRef::as_ref))?;
         for id in &self.terminated {
             let status = executions.get(id).and_then(|execution| execution.status());
             if status != Some(WorkflowStatus::Terminated)
@@ -113,4 +114,23 @@ impl History {
         }
         Ok(())
     }
+}
+
+/// Per key one task has done it, and whoever was told of it was told the same.
+fn check_effects<'a>(executions: impl Iterator<Item = &'a Execution>) -> Result<(), String> {
+    let mut done: BTreeMap<(String, String), (usize, BTreeSet<String>)> = BTreeMap::new();
+    for task in executions.flat_map(Execution::tasks) {
+        let Some(once) = task.once.as_ref().filter(|_| task.status.is_successful()) else {
+            continue;
+        };
+        let effect = done.entry((once.scope.clone(), once.key.clone())).or_default();
+        effect.0 += usize::from(once.status == EffectStatus::Claimed);
+        effect.1.insert(task.output.text().to_owned());
+    }
+    for (key, (count, outputs)) in done {
+        if count > 1 || outputs.len() != 1 {
+            return Err(format!("effect {key:?} happened {count} times: {outputs:?}"));
+        }
+    }
+    Ok(())
 }

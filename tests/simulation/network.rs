@@ -46,10 +46,7 @@ impl Request {
                     ..Start::default()
                 },
                 input: Payload::empty(),
-                key: Some(StartKey {
-                    key: key.clone(),
-                    strategy: IdempotencyStrategy::ReturnExisting,
-                }),
+                key: Some(StartKey::new(key, IdempotencyStrategy::ReturnExisting)),
                 principal: "anonymous".to_owned(),
                 event_id: String::new(),
             })),

@@ -223,7 +223,8 @@ fn workers() -> Vec<Worker> {
     (0..types.len() * WORKERS_PER_TYPE).map(worker).collect()
 }
 
-/// Every fourth seed plays a run with branches, turns, a choice and branches that come with data.
+/// Every fourth seed plays a run with branches, turns, a choice and branches that come with data; of
+/// every other fourth the runs share one effect.
 fn definition(seed: u64) -> Arc<Pinned> {
     let policy = |name: &str| {
         json!({"name": name, "retryCount": 500, "retryDelaySeconds": 1, "responseTimeoutSeconds": 4,
@@ -252,7 +253,13 @@ fn definition(seed: u64) -> Arc<Pinned> {
         flow("JOIN", "gather", json!({})),
         flow("SWITCH", "choice", choice),
     ]);
-    let steps = if seed.is_multiple_of(4) { tree } else { line };
+    let mut shared = step("b", "b");
+    shared["effect"] = json!({"mode": "ONCE", "scope": "sim", "key": "shared"});
+    let steps = match seed % 4 {
+        0 => tree,
+        1 => json!([step("a", "a"), shared, step("c", "c")]),
+        _ => line,
+    };
     let definition: WorkflowDef =
         serde_json::from_value(json!({"name": "sim", "tasks": steps})).expect("a valid definition");
     Arc::new(pin(definition, &mut Nothing).expect("no child is named"))

@@ -1,4 +1,7 @@
 //! # Harnesses shared by the suites in this directory
 
+pub mod dice;
+pub mod linearizability;
+pub mod oracle;
 pub mod process;
 pub mod scripts;

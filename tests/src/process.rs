@@ -370,6 +370,17 @@ impl Caller {
         Ok(Answer { status, headers, body: response.text()? })
     }
 
+    /// Posts nothing but headers.
+    pub fn ask_with(&self, headers: &[(&str, &str)], path: &str) -> Result<Answer> {
+        let mut request = self.client.post(format!("{}{path}", self.base));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let response = request.send()?;
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        Ok(Answer { status, headers, body: response.text()? })
+    }
+
     pub fn get(&self, path: &str) -> Result<Answer> {
         self.ask(Method::GET, path, None)
     }

@@ -5,11 +5,12 @@
 //!
 //! ```text
 //! pause RUN                 resume RUN               terminate RUN [compensate] reason=WORDS
-//! retry RUN [resume] [unless-superseded]             restart RUN [latest]
-//! rerun RUN [from=STEP [in=CHILD] task-input={..}] [input={..}]
+//! retry RUN [resume] [unless-superseded] [redo]      restart RUN [latest] [redo]
+//! rerun RUN [redo] [from=STEP [in=CHILD] task-input={..}] [input={..}]
 //! skip RUN STEP [{OUTPUT}] [input={..}]              jump RUN STEP [{INPUT}]
 //! upgrade RUN version=2 [input={..}] [output={STEP: {..}}]
 //! variables RUN {..}        reset-callbacks RUN      decide RUN
+//! resolve RUN scope=.. key=.. [applied] [{OUTPUT}]   says whether an effect has happened
 //! post RUN id=NAME {..}     a message for whichever task pulls it
 //! remove RUN [running]      terminate-remove RUN reason=WORDS
 //! ```
@@ -67,12 +68,14 @@ pub(crate) fn command(line: &Line, aim: &Aim) -> Result<Command> {
         "retry" => {
             let resume = line.flag("resume").then_some("resumeSubworkflowTasks=true");
             let unless = line.flag("unless-superseded").then_some("retryIfRetriedByParent=false");
-            let query = joined([resume, unless].map(|it| it.map(str::to_owned)));
+            let redo = line.flag("redo").then_some("redoEffects=true");
+            let query = joined([resume, unless, redo].map(|it| it.map(str::to_owned)));
             Command::new(post(&format!("retry{query}"), String::new()), 204).refused(404)
         }
         "restart" => {
             let latest = line.flag("latest").then(|| "useLatestDefinitions=true".to_owned());
-            let path = format!("restart{}", joined([latest]));
+            let redo = line.flag("redo").then(|| "redoEffects=true".to_owned());
+            let path = format!("restart{}", joined([latest, redo]));
             Command::new(post(&path, String::new()), 204).refused(409)
         }
         "rerun" => Command::new(post("rerun", rerun(line, aim)?), 200).refused(409),
@@ -87,6 +90,13 @@ pub(crate) fn command(line: &Line, aim: &Aim) -> Result<Command> {
         }
         "upgrade" => Command::new(post("upgrade", upgrade(line, aim)?), 200),
         "variables" => Command::new(post("variables", line.json.clone().unwrap_or_default()), 200),
+        "resolve" => {
+            let part = |name: &str| line.option(name).unwrap_or_default().replace('/', "%2F");
+            let path = format!("/api/effects/{}/{}/resolve", part("scope"), part("key"));
+            let applied = Some(Value::from(line.flag("applied")));
+            let body = object([("applied", applied), ("output", json(line)?)]);
+            Command::new(Message::post(path, body), 200)
+        }
         "post" => {
             let id = line.option("id").map(|id| format!("messageId={id}"));
             let path = format!("messages{}", joined([id]));
@@ -114,6 +124,7 @@ fn options(verb: &str) -> &'static [&'static str] {
         "terminate" | "terminate-remove" => &["reason"],
         "rerun" => &["from", "in", "input", "task-input", "correlation"],
         "skip" => &["input"],
+        "resolve" => &["scope", "key"],
         "post" => &["id"],
         "upgrade" => &["name", "version", "input", "output"],
         _ => &[],
@@ -135,6 +146,7 @@ fn rerun(line: &Line, aim: &Aim) -> Result<String> {
         ("taskInput", parsed(line.option("task-input"))?),
         ("workflowInput", given(line)?),
         ("correlationId", line.option("correlation").map(Value::from)),
+        ("redoEffects", line.flag("redo").then(|| Value::from(true))),
     ]))
 }
 

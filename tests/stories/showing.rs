@@ -1,7 +1,7 @@
 //! # Showing: a run as lines a person compares, and as the whole truth two tellings must share
 //!
 //! A line says status, name, attempt and output. Who had it (`by`), what went in (`from`) and why it
-//! ended (`because`) are told only where the story asks; so are the `version` of a run's definition
+//! ended (`because`), and how it stands to its `effect`, are told only where the story asks; so are the `version` of a run's definition
 //! and the variables it goes `with`. Runs are told by their names, `@order`; other ids are `#`.
 
 use anyhow::{Context, Result};
@@ -11,6 +11,9 @@ use crate::runs::Runs;
 
 /// The lines of a run, in the shape of the expected ones: `COMPLETED charge attempt 0 {"a":1}`.
 pub(crate) fn lines(workflow: &Value, expected: &[String], runs: &Runs) -> Result<Vec<String>> {
+    let mut workflow = workflow.clone();
+    forget_keys(&mut workflow);
+    let workflow = &workflow;
     let mut rows = vec![(workflow, "workflowName", "output", "input")];
     let tasks = workflow["tasks"].as_array().context("a run without a list of tasks")?;
     rows.extend(tasks.iter().map(|task| (task, "referenceTaskName", "outputData", "inputData")));
@@ -27,6 +30,9 @@ pub(crate) fn lines(workflow: &Value, expected: &[String], runs: &Runs) -> Resul
         }
         if asked.contains(" with {") {
             line += &format!(" with {}", row["variables"]);
+        }
+        if asked.contains(" effect ") {
+            line += &format!(" effect {}", text(&row["effectStatus"]));
         }
         if asked.contains(" by ") {
             line += &format!(" by {}", text(&row["workerId"]));
@@ -60,8 +66,8 @@ pub(crate) fn normal(line: &str) -> String {
     normal + &rest
 }
 
-/// Everything a run has become, without what two tellings may differ in: ids that are drawn, and
-/// the keys that tellings give to messages without one.
+/// Everything a run has become, without what two tellings may differ in: ids and fences that are
+/// drawn, and the keys that tellings give to messages without one.
 pub(crate) fn ending(workflow: &Value) -> String {
     let mut workflow = workflow.clone();
     forget_keys(&mut workflow);
@@ -72,6 +78,11 @@ pub(crate) fn ending(workflow: &Value) -> String {
 fn forget_keys(value: &mut Value) {
     match value {
         Value::Object(fields) => {
+            for drawn in ["fence", "leaseUntil"] {
+                if let Some(value) = fields.get_mut(drawn) {
+                    *value = "#".into(); // The next number there is, whatever was done before.
+                }
+            }
             if fields.contains_key("workflowId") {
                 fields.shift_remove("idempotencyKey");
             }

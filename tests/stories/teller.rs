@@ -107,7 +107,9 @@ impl Teller {
         };
         ensure!(equals == "=", "write start RUN = DEFINITION");
         let body = self.start_body(line, definition)?;
-        let told = self.deliver(&Message::post("/api/workflow", body))?;
+        // The same request, if it is delivered again.
+        let path = format!("/api/workflow?requestId=line-{}", line.number);
+        let told = self.deliver(&Message::post(path, body))?;
         let answer = Started::of(&told.reply)?;
         if let Some(echo) = &told.echo {
             let echo = Started::of(echo)?;

@@ -2,11 +2,13 @@
 
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use semel_engine::Rejection;
+use semel_engine::{Limited, Rejection};
 use semel_model::{ErrorBody, Violation};
 use semel_runtime::Failure;
 use semel_store::StoreError;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
+
+use crate::refusal::Refusal;
 
 #[derive(Debug)]
 pub(crate) enum ApiError {
@@ -24,6 +26,7 @@ pub(crate) enum ApiError {
         message: String,
         metadata: Map<String, Value>,
     },
+    Refused(Box<Refusal>),
     /// Why the request's token does not count.
     TokenInvalid(&'static str),
     TokenExpired,
@@ -33,6 +36,8 @@ pub(crate) enum ApiError {
     Forbidden(String),
     /// The key or strategy of a start cannot be used.
     KeyInvalid(String),
+    /// The definition wants a key, and the start has none.
+    KeyRequired(String),
     Internal(String),
 }
 
@@ -40,6 +45,7 @@ impl From<Failure> for ApiError {
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::Rejected(Rejection::Unfit(violations)) => Self::Invalid(violations),
+            Failure::Rejected(Rejection::Limited(limited)) => limit_reached(&limited),
             other => Self::Failed(other),
         }
     }
@@ -48,13 +54,14 @@ impl From<Failure> for ApiError {
 impl ApiError {
     fn status(&self) -> (StatusCode, bool) {
         match self {
-            Self::Invalid(_) | Self::Malformed(_) | Self::KeyInvalid(_) => {
+            Self::Invalid(_) | Self::Malformed(_) | Self::KeyInvalid(_) | Self::KeyRequired(_) => {
                 (StatusCode::BAD_REQUEST, false)
             }
             Self::TooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, false),
             Self::NotFound(_) => (StatusCode::NOT_FOUND, false),
             Self::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, false),
             Self::Conflict { .. } => (StatusCode::CONFLICT, false),
+            Self::Refused(refusal) => (refusal.status, refusal.retry_after_seconds.is_some()),
             Self::TokenInvalid(_) | Self::TokenExpired | Self::KeyRefused => {
                 (StatusCode::UNAUTHORIZED, false)
             }
@@ -71,8 +78,10 @@ impl ApiError {
             | Self::NotFound(message)
             | Self::Forbidden(message)
             | Self::KeyInvalid(message)
+            | Self::KeyRequired(message)
             | Self::Conflict { message, .. }
             | Self::Internal(message) => message.clone(),
+            Self::Refused(refusal) => refusal.message.clone(),
             Self::TooLarge(limit) => {
                 format!("the request body is larger than body_bytes_max, {limit} bytes")
             }
@@ -89,6 +98,8 @@ impl ApiError {
     fn code(&self) -> Option<&'static str> {
         match self {
             Self::Conflict { code, .. } => Some(code),
+            Self::KeyRequired(_) => Some("IDEMPOTENCY_KEY_REQUIRED"),
+            Self::Refused(refusal) => Some(refusal.code),
             Self::KeyInvalid(_) => Some("IDEMPOTENCY_KEY_INVALID"),
             Self::Failed(Failure::Store(StoreError::Corrupt(_))) => Some("CORRUPT"),
             Self::Failed(Failure::Unavailable | Failure::Changed(_) | Failure::Store(_)) => {
@@ -96,7 +107,10 @@ impl ApiError {
             }
             Self::Failed(Failure::Busy) => Some("BUSY"),
             Self::Failed(Failure::Parked(_)) => Some("PARKED"),
-            Self::Failed(Failure::Conflict { .. }) => Some("IDEMPOTENCY_CONFLICT"),
+            Self::Failed(Failure::Conflict { .. } | Failure::Refused(_)) => {
+                Some("IDEMPOTENCY_CONFLICT")
+            }
+            Self::Failed(Failure::Rejected(Rejection::Decided(_))) => Some("DECISION_CONFLICT"),
             Self::Invalid(_)
             | Self::Malformed(_)
             | Self::TooLarge(_)
@@ -132,8 +146,14 @@ fn status_of(failure: &Failure) -> (StatusCode, bool) {
         Failure::Rejected(Rejection::Invalid(_) | Rejection::Unfit(_)) => {
             (StatusCode::BAD_REQUEST, false)
         }
-        Failure::Rejected(Rejection::WrongState(_) | Rejection::Stale(_))
+        Failure::Rejected(
+            Rejection::WrongState(_)
+            | Rejection::Stale(_)
+            | Rejection::Decided(_)
+            | Rejection::Limited(_),
+        )
         | Failure::Conflict { .. }
+        | Failure::Refused(_)
         | Failure::Exists(_)
         | Failure::Parked(_) => (StatusCode::CONFLICT, false),
         Failure::Busy | Failure::Rejected(Rejection::Full(_)) => {
@@ -150,20 +170,42 @@ fn status_of(failure: &Failure) -> (StatusCode, bool) {
     }
 }
 
+/// As many runs are under way as may be.
+fn limit_reached(limited: &Limited) -> ApiError {
+    let code = "CONCURRENCY_LIMIT";
+    let refusal = Refusal::new(StatusCode::CONFLICT, code, limited.to_string())
+        .with("existingWorkflowId", json!(limited.blocked_by))
+        .with("concurrencyKey", json!(limited.key))
+        .with("limit", json!(limited.limit))
+        .with("policy", json!(limited.policy))
+        .with("queued", json!(limited.queued))
+        .safe_new_key(false);
+    ApiError::Refused(Box::new(refusal))
+}
+
 impl IntoResponse for ApiError {
-    fn into_response(self) -> Response {
+    fn into_response(mut self) -> Response {
         let (status, retryable) = self.status();
         if status == StatusCode::INTERNAL_SERVER_ERROR {
             tracing::error!(status = status.as_u16(), error = self.message(), "a request failed");
         }
         let code = self.code().map(str::to_owned);
         let error = self.refresh().map(str::to_owned);
+        let retry_after = match &self {
+            Self::Refused(refusal) => refusal.retry_after_seconds,
+            _ => None,
+        };
+        let headers = match &mut self {
+            Self::Refused(refusal) => std::mem::take(&mut refusal.headers),
+            _ => Vec::new(),
+        };
         let body = match self {
             Self::Invalid(violations) => ErrorBody::invalid(violations),
             other => {
                 let body = ErrorBody::new(status.as_u16(), other.message());
                 let metadata = match other {
                     Self::Conflict { metadata, .. } => Some(metadata),
+                    Self::Refused(refusal) => Some(refusal.metadata),
                     _ => None,
                 };
                 ErrorBody { metadata, code, retryable, error, ..body }
@@ -172,9 +214,15 @@ impl IntoResponse for ApiError {
         let bytes = serde_json::to_vec(&body).unwrap_or_default();
         let mut response =
             (status, [(header::CONTENT_TYPE, "application/json")], bytes).into_response();
+        for (name, value) in headers {
+            response = crate::answer::with_header(response, name, &value);
+        }
         if status == StatusCode::TOO_MANY_REQUESTS || status == StatusCode::SERVICE_UNAVAILABLE {
             let soon = axum::http::HeaderValue::from_static("1");
             response.headers_mut().insert(header::RETRY_AFTER, soon);
+        }
+        if let Some(seconds) = retry_after {
+            response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
         }
         if status == StatusCode::UNAUTHORIZED {
             let scheme = axum::http::HeaderValue::from_static("Bearer");

@@ -39,7 +39,10 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .query("waitUntilTaskRef", Text)
             .query("waitForSeconds", Number(WAIT_SECONDS))
     };
-    let keyed = |line: Endpoint| line.header("X-Idempotency-key").header("X-on-conflict").also(409);
+    let keyed = |line: Endpoint| {
+        let line = line.header("X-Idempotency-key").header("X-on-conflict").header("X-Request-Id");
+        line.also(409).also(410).also(422)
+    };
     let by_name = |line: Endpoint| {
         waits(keyed(line)).query("version", Count).query("correlationId", Text).gives::<Payload>()
     };
@@ -116,9 +119,9 @@ async fn execute(
     if request.workflow_def.is_some() {
         request.input = marked_dynamic(&request.input);
     }
-    let begun = begun(&app, &caller, &headers, request).await?;
+    let begun = begun(&app, &caller, &headers, &params, request).await?;
     let seen = app.runtime.wait_for(begun.id, patience.references, patience.wait).await?;
-    Ok(begun.marks(strategy.answer(&seen, Some(&patience.request))))
+    Ok(begun.attached(strategy.answer(&seen, Some(&patience.request))))
 }
 
 fn check_consistency(params: &Params) -> Result<(), ApiError> {
@@ -139,9 +142,9 @@ async fn output_of(
     request: StartWorkflowRequest,
 ) -> Answered {
     let patience = Patience::of(app, params, headers)?;
-    let begun = begun(app, caller, headers, request).await?;
+    let begun = begun(app, caller, headers, params, request).await?;
     let seen = app.runtime.wait_for(begun.id, patience.references, patience.wait).await?;
-    Ok(begun.marks(answer_json(seen.run.execution.output())))
+    Ok(begun.attached(answer_json(seen.run.execution.output())))
 }
 
 /// `POST /api/workflow/execute/{name}`.

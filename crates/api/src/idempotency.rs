@@ -4,37 +4,64 @@
 //! and a strategy without a key means nothing: some SDKs always send one.
 
 use axum::http::HeaderMap;
-use semel_engine::StartKey;
 use semel_model::{IDEMPOTENCY_KEY_BYTES_MAX, IdempotencyStrategy};
 
 use crate::error::ApiError;
+use crate::params::Params;
 
-pub(crate) fn start_key(
+/// A request is recognised by an id of this length at most.
+const REQUEST_ID_BYTES_MAX: usize = 512;
+
+/// What a request says about being asked twice.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Given {
+    pub(crate) key: Option<String>,
+    pub(crate) strategy: Option<IdempotencyStrategy>,
+    /// The id its sender gave it.
+    pub(crate) request: Option<String>,
+    /// It names itself by the standard header, which may not be used for two different things.
+    pub(crate) strict: bool,
+}
+
+impl Given {
+    pub(crate) fn of(
+        headers: &HeaderMap,
+        params: &Params,
+        body_key: Option<&str>,
+        body_strategy: Option<IdempotencyStrategy>,
+    ) -> Result<Self, ApiError> {
+        let (key, strategy) = start_key(headers, body_key, body_strategy)?;
+        let standard = headers.get("idempotency-key").and_then(|value| value.to_str().ok());
+        let request = headers.get("x-request-id").and_then(|value| value.to_str().ok());
+        let request = request.filter(present).or(params.text("requestId")).or(standard);
+        let request = request.map(str::trim).filter(present);
+        let request = request.filter(|text| text.len() <= REQUEST_ID_BYTES_MAX).map(str::to_owned);
+        Ok(Self { key, strategy, request, strict: standard.is_some() })
+    }
+}
+
+fn start_key(
     headers: &HeaderMap,
     body_key: Option<&str>,
     body_strategy: Option<IdempotencyStrategy>,
-) -> Result<Option<StartKey>, ApiError> {
+) -> Result<(Option<String>, Option<IdempotencyStrategy>), ApiError> {
     let header_key = header(headers, "x-idempotency-key")?;
     let header_strategy = header(headers, "x-on-conflict")?;
     let header_strategy = header_strategy.map(str::parse::<IdempotencyStrategy>).transpose();
     let header_strategy = header_strategy
         .map_err(|error| ApiError::KeyInvalid(format!("header X-on-conflict: {error}")))?;
     let key = agreed("idempotencyKey", "X-Idempotency-key", body_key.filter(present), header_key)?;
-    let Some(key) = key.map(str::to_owned) else { return Ok(None) };
-    if key.len() > IDEMPOTENCY_KEY_BYTES_MAX || key.contains('\0') {
+    if key.is_some_and(|key| key.len() > IDEMPOTENCY_KEY_BYTES_MAX || key.contains('\0')) {
         return Err(ApiError::KeyInvalid(format!(
             "idempotencyKey must be 1 to {IDEMPOTENCY_KEY_BYTES_MAX} bytes without NUL"
         )));
     }
-    let strategy = match (body_strategy, header_strategy) {
-        (Some(body), Some(header)) if body != header => {
-            return Err(ApiError::KeyInvalid(
-                "idempotencyStrategy and header X-on-conflict disagree".to_owned(),
-            ));
-        }
-        (body, header) => body.or(header).unwrap_or(IdempotencyStrategy::Fail),
-    };
-    Ok(Some(StartKey { key, strategy }))
+    match (body_strategy, header_strategy) {
+        (Some(body), Some(header)) if key.is_some() && body != header => Err(ApiError::KeyInvalid(
+            "idempotencyStrategy and header X-on-conflict disagree".to_owned(),
+        )),
+        (body, header) => Ok((key.map(str::to_owned), body.or(header))),
+    }
 }
 
 fn agreed<'a>(
@@ -78,32 +105,43 @@ mod tests {
     }
 
     #[test]
-    fn a_strategy_without_a_key_means_nothing() {
+    fn a_blank_key_is_none() {
         let none = headers(None, None);
         let strategy = Some(IdempotencyStrategy::Fail);
-        assert_eq!(start_key(&none, None, strategy).unwrap(), None);
-        assert_eq!(start_key(&none, Some("  "), strategy).unwrap(), None);
+        assert_eq!(start_key(&none, None, strategy).unwrap(), (None, strategy));
+        assert_eq!(start_key(&none, Some("  "), strategy).unwrap(), (None, strategy));
     }
 
     #[test]
     fn body_and_headers_say_the_same_or_it_is_an_error() {
         let both = headers(Some("k"), Some("RETURN_EXISTING"));
-        let found = start_key(&both, Some("k"), None).unwrap().unwrap();
-        assert_eq!(found.strategy, IdempotencyStrategy::ReturnExisting);
+        let found = start_key(&both, Some("k"), None).unwrap();
+        assert_eq!(found, (Some("k".to_owned()), Some(IdempotencyStrategy::ReturnExisting)));
         assert!(start_key(&both, Some("other"), None).is_err());
         assert!(start_key(&both, None, Some(IdempotencyStrategy::Fail)).is_err());
         assert!(start_key(&headers(Some("k"), Some("fail")), None, None).is_err());
     }
 
     #[test]
-    fn a_key_without_a_strategy_fails_on_a_duplicate() {
-        let found = start_key(&headers(Some("k"), None), None, None).unwrap().unwrap();
-        assert_eq!(found, StartKey { key: "k".into(), strategy: IdempotencyStrategy::Fail });
-    }
-
-    #[test]
     fn an_overlong_key_is_refused() {
         assert!(start_key(&HeaderMap::new(), Some(&"k".repeat(513)), None).is_err());
         assert!(start_key(&HeaderMap::new(), Some(&"k".repeat(512)), None).is_ok());
+    }
+
+    #[test]
+    fn a_request_is_named_by_its_header_its_query_or_its_standard_key() {
+        let given = |names: &[(&'static str, &str)], query: &[(&str, &str)]| {
+            let mut headers = HeaderMap::new();
+            for (name, value) in names {
+                headers.insert(*name, value.parse().unwrap());
+            }
+            let found = Given::of(&headers, &Params::of(query), None, None).unwrap();
+            (found.request, found.strict)
+        };
+        let query = [("requestId", "q")];
+        assert_eq!(given(&[("x-request-id", " r ")], &query), (Some("r".to_owned()), false));
+        assert_eq!(given(&[("idempotency-key", "i")], &query), (Some("q".to_owned()), true));
+        assert_eq!(given(&[("idempotency-key", "i")], &[]), (Some("i".to_owned()), true));
+        assert_eq!(given(&[("x-request-id", &"r".repeat(513))], &[]), (None, false));
     }
 }

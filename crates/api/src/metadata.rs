@@ -13,6 +13,7 @@ use crate::endpoint::Value::{Count, Flag, Text};
 use crate::endpoint::{Endpoint, delete, get, post, put};
 use crate::enforceable;
 use crate::error::ApiError;
+use crate::lint::{self, Mode};
 use crate::params::{Params, Path};
 use crate::request::Body;
 use crate::roles::{OPERATE, READ};
@@ -22,10 +23,12 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         post("/api/metadata/workflow", OPERATE, register)
             .about("Registers a workflow definition")
             .query("overwrite", Flag(false))
+            .query("lint", Mode::CHOICE)
             .takes::<WorkflowDef>()
             .also(409),
         put("/api/metadata/workflow", OPERATE, register_all)
             .about("Registers workflow definitions, over what is there; all or none")
+            .query("lint", Mode::CHOICE)
             .takes::<Vec<WorkflowDef>>()
             .gives::<BulkResponse>(),
         get("/api/metadata/workflow", READ, list)
@@ -113,13 +116,15 @@ async fn write(app: &App, writes: Vec<DocumentWrite>) -> Result<(), Failure> {
 
 /// `POST /api/metadata/workflow`: one definition; 409 when it exists, unless `overwrite`.
 async fn register(State(app): State<App>, caller: Caller, params: Params, body: Body) -> Answered {
+    let mode = Mode::of(&params)?;
     let definition: WorkflowDef = body.object()?;
     check(&app, &definition)?;
     let overwrite = params.flag("overwrite", false)?;
     let rule = if overwrite { DocumentRule::Any } else { DocumentRule::MustBeAbsent };
     let idle = idle_settings(&definition);
+    let found = lint::at_registration(&app, std::slice::from_ref(&definition), mode)?;
     write(&app, vec![workflow_write(&app, &caller, definition, rule)?]).await?;
-    Ok(warned(empty(), &idle))
+    Ok(lint::counted(warned(empty(), &idle), found))
 }
 
 /// Settings that are kept and have no effect in this release: nobody shall rely on them unaware.
@@ -130,8 +135,8 @@ fn idle_settings(definition: &WorkflowDef) -> Vec<String> {
             idle.push(name);
         }
     };
-    note(definition.rate_limit_config.is_some(), "rateLimitConfig".to_owned());
     note(definition.cache_config.is_some(), "cacheConfig".to_owned());
+    note(definition.idempotency.is_some(), "idempotency".to_owned());
     let masks = definition.masked_fields.as_ref().is_some_and(|fields| !fields.is_empty());
     note(masks, "maskedFields".to_owned());
     let sink = definition.workflow_status_listener_sink.as_deref().unwrap_or_default();
@@ -139,7 +144,9 @@ fn idle_settings(definition: &WorkflowDef) -> Vec<String> {
     note(!is_ours, "workflowStatusListenerSink".to_owned());
     for (at, step) in definition.steps().iter().enumerate() {
         note(is_absent(&step.kind), format!("tasks[{at}].type {}", step.kind));
-        note(step.cache_config.is_some(), format!("tasks[{at}].cacheConfig"));
+        let request = step.input_parameters().get("http_request");
+        let is_hedged = request.is_some_and(|request| request.get("hedgingConfig").is_some());
+        note(step.kind == "HTTP" && is_hedged, format!("tasks[{at}] hedgingConfig"));
     }
     idle
 }
@@ -153,13 +160,20 @@ fn warned(answer: Response, idle: &[String]) -> Response {
 }
 
 /// `PUT /api/metadata/workflow`: a list, each written over what is there; all or none.
-async fn register_all(State(app): State<App>, caller: Caller, body: Body) -> Answered {
+async fn register_all(
+    State(app): State<App>,
+    caller: Caller,
+    params: Params,
+    body: Body,
+) -> Answered {
+    let mode = Mode::of(&params)?;
     let definitions: Vec<WorkflowDef> = body.list()?;
     if definitions.is_empty() {
         return Err(ApiError::Malformed("the list of definitions is empty".to_owned()));
     }
     definitions.iter().try_for_each(|definition| check(&app, definition))?;
     let idle: Vec<_> = definitions.iter().flat_map(idle_settings).collect();
+    let found = lint::at_registration(&app, &definitions, mode)?;
     let names = definitions.iter().map(|definition| definition.name.clone()).collect();
     let writes: Result<Vec<_>, _> = definitions
         .into_iter()
@@ -167,7 +181,7 @@ async fn register_all(State(app): State<App>, caller: Caller, body: Body) -> Ans
         .collect();
     write(&app, writes?).await?;
     let answer = BulkResponse { bulk_successful_results: names, ..BulkResponse::default() };
-    Ok(warned(json(&answer), &idle))
+    Ok(lint::counted(warned(json(&answer), &idle), found))
 }
 
 /// `POST /api/metadata/workflow/validate`.

@@ -35,15 +35,18 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .about("Tries again what failed")
             .query("resumeSubworkflowTasks", Flag(false))
             .query("retryIfRetriedByParent", Flag(true))
+            .query("redoEffects", Flag(false))
             .gives_nothing()
             .also(409),
         post("/api/workflow/{id}/restart", OPERATE, restart)
             .about("Begins a run anew")
             .query("useLatestDefinitions", Flag(false))
+            .query("redoEffects", Flag(false))
             .gives_nothing()
             .also(409),
         post("/api/workflow/{id}/rerun", OPERATE, rerun)
             .about("Runs again, from the beginning or from a task")
+            .query("redoEffects", Flag(false))
             .takes::<RerunRequest>()
             .gives_text()
             .also(409),
@@ -141,14 +144,20 @@ async fn retry(
             return Err(Failure::from(Rejection::WrongState(message)).into());
         }
     }
+    let event = redoing(Event::Retried, params.flag("redoEffects", false)?);
     if !params.flag("resumeSubworkflowTasks", false)? {
-        operate(&app, &id, &caller, Event::Retried).await?;
+        operate(&app, &id, &caller, event).await?;
         return Ok(nothing());
     }
     let found = app.runtime.blocking(move |world| world.first_failure(execution)).await?;
     let found = found.unwrap_or(execution); // Which will say why there is nothing to retry.
-    operate(&app, &found.to_string(), &caller, Event::Retried).await?;
+    operate(&app, &found.to_string(), &caller, event).await?;
     Ok(nothing())
+}
+
+/// What has happened is replayed, unless whoever asks wants it once more.
+fn redoing(event: Event, redoes: bool) -> Event {
+    if redoes { Event::Redone(Box::new(event)) } else { event }
 }
 
 /// `POST /api/workflow/{id}/restart`: from the beginning, by the same definition or the latest.
@@ -159,7 +168,8 @@ async fn restart(
     params: Params,
 ) -> Answered {
     let operation = latest(&app, &id, params.flag("useLatestDefinitions", false)?).await?;
-    operate(&app, &id, &caller, operation).await?;
+    let event = redoing(operation.event, params.flag("redoEffects", false)?);
+    operate(&app, &id, &caller, Operation { event, ..operation }).await?;
     Ok(nothing())
 }
 
@@ -197,6 +207,9 @@ struct RerunRequest {
     workflow_input: Option<Payload>,
     #[serde(deserialize_with = "lenient::boxed_text")]
     correlation_id: Option<String>,
+    /// Effects that have happened are done once more.
+    #[serde(deserialize_with = "lenient::boxed_flag")]
+    redo_effects: Option<bool>,
 }
 
 /// Puts a payload that is there into the pool.
@@ -211,6 +224,7 @@ async fn rerun(
     State(app): State<App>,
     Path(id): Path<String>,
     caller: Caller,
+    params: Params,
     body: Body,
 ) -> Answered {
     let request: RerunRequest =
@@ -233,12 +247,14 @@ async fn rerun(
         target = owner.ok_or_else(|| wrong(&task.to_string()))?.to_string();
     }
     let mut payloads = Vec::new();
+    let redoes = params.flag("redoEffects", request.redo_effects.unwrap_or(false))?;
     let event = Event::Reran(Rerun {
         from,
         task_input: slot(&mut payloads, request.task_input),
         input: slot(&mut payloads, request.workflow_input),
         correlation_id: request.correlation_id,
     });
+    let event = redoing(event, redoes);
     operate(&app, &target, &caller, Operation { event, payloads, definition: None }).await?;
     Ok(text(id))
 }

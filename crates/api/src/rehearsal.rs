@@ -14,6 +14,8 @@ use crate::app::App;
 use crate::caller::Caller;
 use crate::endpoint::{Endpoint, post};
 use crate::error::ApiError;
+use crate::idempotency::Given;
+use crate::params::Params;
 use crate::request::Body;
 use crate::roles::OPERATE;
 use crate::starts::start_work;
@@ -82,16 +84,14 @@ async fn rehearse(
     State(app): State<App>,
     caller: Caller,
     headers: HeaderMap,
+    params: Params,
     body: Body,
 ) -> Answered {
     let request: StartWorkflowRequest = body.object()?;
     let script = script(body.object()?, 0)?;
-    let key = crate::idempotency::start_key(
-        &headers,
-        request.idempotency_key.as_deref(),
-        request.idempotency_strategy,
-    )?;
-    let start = start_work(&app, &caller, request, key)?;
+    let key = request.idempotency_key.as_deref();
+    let given = Given::of(&headers, &params, key, request.idempotency_strategy)?;
+    let start = start_work(&app, &caller, request, given)?;
     let run = app.runtime.rehearse(start, script).await?;
     Ok(json(&view::workflow(&run, true)))
 }

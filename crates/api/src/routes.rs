@@ -14,9 +14,10 @@ use crate::error::ApiError;
 use crate::guard::refusal;
 use crate::watch::watch;
 use crate::{
-    applications, bulk, definition_tags, docs, environment, events, execute, listings, logs,
-    lookups, messages, metadata, monitoring, named, operations, queues, rehearsal, schemas, search,
-    secrets, service, starts, steering, task, tasks, token, workflow,
+    applications, bulk, definition_tags, docs, effects, environment, events, execute, keys, lint,
+    listings, locks, logs, lookups, messages, metadata, monitoring, named, operations, queues,
+    rehearsal, resolutions, schemas, search, secrets, service, starts, steering, task, tasks,
+    token, workflow,
 };
 
 /// The routes behind one rule: a trailing slash means nothing.
@@ -27,11 +28,13 @@ pub(crate) fn endpoints(test_clock: bool) -> impl Iterator<Item = Endpoint> {
     [
         starts::endpoints(),
         execute::endpoints(),
+        keys::endpoints(),
         rehearsal::endpoints(),
         workflow::endpoints(),
         operations::endpoints(),
         steering::endpoints(),
         messages::endpoints(),
+        resolutions::endpoints(),
         bulk::endpoints(),
         search::endpoints(),
         lookups::endpoints(),
@@ -42,11 +45,14 @@ pub(crate) fn endpoints(test_clock: bool) -> impl Iterator<Item = Endpoint> {
         queues::endpoints(),
         metadata::endpoints(),
         listings::endpoints(),
+        lint::endpoints(),
         definition_tags::endpoints(),
         schemas::endpoints(),
         events::endpoints(),
         environment::endpoints(),
         secrets::endpoints(),
+        effects::endpoints(),
+        locks::endpoints(),
         token::endpoints(),
         applications::endpoints(),
         docs::endpoints(),

@@ -37,7 +37,10 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .query("query", Text)
     };
     let runs = |line: Endpoint| {
-        searches(line).query("classifier", Text).query("topLevelOnly", Flag(false))
+        searches(line)
+            .query("classifier", Text)
+            .query("topLevelOnly", Flag(false))
+            .query("idempotencyKey", Text)
     };
     vec![
         runs(get("/api/workflow/search", READ, workflows))
@@ -104,6 +107,9 @@ fn workflow_search(params: &Params) -> Result<WorkflowSearch, ApiError> {
     if let Some(classifiers) = params.text("classifier") {
         let classifiers = classifiers.split(',').map(str::trim);
         search = search.and(WorkflowField::Classifier, classifiers).map_err(refused)?;
+    }
+    if let Some(key) = params.text("idempotencyKey") {
+        search = search.and(WorkflowField::IdempotencyKey, [key]).map_err(refused)?;
     }
     if params.flag("topLevelOnly", false)? {
         search = search.and(WorkflowField::Parent, [""]).map_err(refused)?;

@@ -1,11 +1,14 @@
 //! # Starts: contract sections 1.8 and 2.1
 
 use axum::extract::State;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
-use semel_engine::{Start, StartKey};
-use semel_model::{ExecutionId, StartWorkflowRequest};
-use semel_runtime::{Answer, Class, Failure, StartWork, Work};
+use metrics::counter;
+use semel_engine::{KeyFault, Start, StartKey};
+use semel_model::{
+    ExecutionId, Payload, StartWorkflowRequest, Timestamp, WorkflowDef, WorkflowStatus,
+};
+use semel_runtime::{Answer, Class, Failure, FoundRun, Refused, StartWork, Why, Work};
 use serde_json::{Map, json};
 
 use crate::answer::{Answered, text, with_header};
@@ -14,48 +17,51 @@ use crate::caller::Caller;
 use crate::endpoint::Value::{Count, Number, Text};
 use crate::endpoint::{Endpoint, post};
 use crate::error::ApiError;
-use crate::idempotency::start_key;
+use crate::idempotency::Given;
 use crate::params::{Params, Path};
+use crate::refusal::Refusal;
 use crate::request::{Body, bounded, plain};
 use crate::roles::OPERATE;
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
-    vec![
-        post("/api/workflow", OPERATE, start)
-            .about("Starts a run")
+    let starts = |line: Endpoint| {
+        line.query("requestId", Text)
             .header("X-Idempotency-key")
             .header("X-on-conflict")
+            .header("X-Request-Id")
             .header("traceparent")
-            .takes::<StartWorkflowRequest>()
             .gives_text()
-            .also(409),
-        post("/api/workflow/{id}", OPERATE, start_named)
+            .also(409)
+            .also(410)
+            .also(422)
+    };
+    vec![
+        starts(post("/api/workflow", OPERATE, start))
+            .about("Starts a run")
+            .takes::<StartWorkflowRequest>(),
+        starts(post("/api/workflow/{id}", OPERATE, start_named))
             .about("Starts a run of the workflow of that name; the body is its input")
             .query("version", Count)
             .query("correlationId", Text)
             .query("priority", Number(0))
-            .header("X-Idempotency-key")
-            .header("X-on-conflict")
-            .header("traceparent")
-            .takes_data()
-            .gives_text()
-            .also(409),
-        post("/api/workflow/start/{name}/{version}", OPERATE, start_version)
+            .takes_data(),
+        starts(post("/api/workflow/start/{name}/{version}", OPERATE, start_version))
             .about("Starts a run of one version; the body is its input")
             .query("correlationId", Text)
             .query("priority", Number(0))
-            .header("X-Idempotency-key")
-            .header("X-on-conflict")
-            .header("traceparent")
-            .takes_data()
-            .gives_text()
-            .also(409),
+            .takes_data(),
     ]
 }
 
 /// `POST /api/workflow`: everything in the body.
-async fn start(State(app): State<App>, caller: Caller, headers: HeaderMap, body: Body) -> Answered {
-    begin(&app, &caller, &headers, body.object()?).await
+async fn start(
+    State(app): State<App>,
+    caller: Caller,
+    headers: HeaderMap,
+    params: Params,
+    body: Body,
+) -> Answered {
+    begin(&app, &caller, &headers, &params, body.object()?).await
 }
 
 /// `POST /api/workflow/{name}`: the body is the input.
@@ -68,7 +74,8 @@ async fn start_named(
     body: Body,
 ) -> Answered {
     let version = params.number("version")?;
-    begin(&app, &caller, &headers, from_parts(name, version, &params, &body)?).await
+    let request = from_parts(name, version, &params, &body)?;
+    begin(&app, &caller, &headers, &params, request).await
 }
 
 /// `POST /api/workflow/start/{name}/{version}`.
@@ -83,7 +90,8 @@ async fn start_version(
     let parsed = version.parse();
     let version =
         parsed.map_err(|_| ApiError::Malformed(format!("version {version} is no int")))?;
-    begin(&app, &caller, &headers, from_parts(name, Some(version), &params, &body)?).await
+    let request = from_parts(name, Some(version), &params, &body)?;
+    begin(&app, &caller, &headers, &params, request).await
 }
 
 pub(crate) fn from_parts(
@@ -106,27 +114,58 @@ async fn begin(
     app: &App,
     caller: &Caller,
     headers: &HeaderMap,
+    params: &Params,
     request: StartWorkflowRequest,
 ) -> Answered {
-    let begun = begun(app, caller, headers, request).await?;
+    let begun = begun(app, caller, headers, params, request).await?;
     Ok(begun.marks(text(begun.id.to_string())))
 }
 
 /// A run that was started, or found under its key.
 pub(crate) struct Begun {
     pub(crate) id: ExecutionId,
+    version: i32,
     created: bool,
     keyed: bool,
+    /// What became of a start beyond the limit, if not a run of its own.
+    instead: Option<&'static str>,
+    found: Option<Box<FoundRun>>,
 }
 
 impl Begun {
+    /// Of a start beyond the limit that made no run of its own.
+    fn instead(id: ExecutionId, version: i32, outcome: &'static str) -> Self {
+        Self { id, version, created: false, keyed: false, found: None, instead: Some(outcome) }
+    }
+
     pub(crate) fn marks(&self, answer: Response) -> Response {
+        self.marked(answer, "RETURNED_EXISTING")
+    }
+
+    /// Of a request that waits for what it found.
+    pub(crate) fn attached(&self, answer: Response) -> Response {
+        self.marked(answer, "ATTACHED")
+    }
+
+    fn marked(&self, answer: Response, found: &'static str) -> Response {
         let answer = with_header(answer, "x-workflow-id", &self.id.to_string());
-        let outcome = if self.created { "CREATED" } else { "RETURNED_EXISTING" };
-        match self.keyed {
-            true => with_header(answer, "x-idempotency-outcome", outcome),
-            false => answer,
+        let mut answer = with_header(answer, "x-workflow-version", &self.version.to_string());
+        if let Some(instead) = self.instead {
+            return with_header(answer, "x-idempotency-outcome", instead);
         }
+        if !self.keyed {
+            return answer;
+        }
+        let outcome = if self.created { "CREATED" } else { found };
+        let replayed = if self.created { "false" } else { "true" };
+        count(outcome);
+        answer = with_header(answer, "x-idempotency-outcome", outcome);
+        answer = with_header(answer, "idempotent-replayed", replayed);
+        if self.found.as_ref().is_some_and(|found| found.mismatch) {
+            count("MISMATCHED");
+            answer = with_header(answer, PAYLOAD_MISMATCH, "true");
+        }
+        answer
     }
 }
 
@@ -134,18 +173,25 @@ pub(crate) async fn begun(
     app: &App,
     caller: &Caller,
     headers: &HeaderMap,
+    params: &Params,
     request: StartWorkflowRequest,
 ) -> Result<Begun, ApiError> {
     let key = request.idempotency_key.as_deref();
-    let key = start_key(headers, key, request.idempotency_strategy)?;
+    let given = Given::of(headers, params, key, request.idempotency_strategy)?;
     let name = request.name.clone();
-    let work = start_work(app, caller, request, key.clone());
+    let work = start_work(app, caller, request, given);
     let work = work.inspect_err(|_| app.runtime.start_failed(&name))?;
-    let keyed = key.is_some();
+    let keyed = work.key.is_some();
+    let version = work.definition.definition().version;
     match app.runtime.submit(Work::Start(Box::new(work)), Class::Start).await {
-        Ok(Answer::Started { id, created }) => Ok(Begun { id, created, keyed }),
+        Ok(Answer::Started { id, created, found }) => {
+            let version = found.as_ref().map_or(version, |found| found.version);
+            Ok(Begun { id, version, created, keyed, found, instead: None })
+        }
+        Ok(Answer::Skipped { id }) => Ok(Begun::instead(id, version, "SKIPPED")),
+        Ok(Answer::Coalesced { id }) => Ok(Begun::instead(id, version, "COALESCED")),
         Ok(_) => Err(Failure::Unavailable.into()),
-        Err(Failure::Conflict { existing, .. }) => Err(conflict(app, existing, key).await?),
+        Err(Failure::Refused(refused)) => Err(refusal(app, *refused).await?),
         Err(failure) => Err(failure.into()),
     }
 }
@@ -154,7 +200,7 @@ pub(crate) fn start_work(
     app: &App,
     caller: &Caller,
     request: StartWorkflowRequest,
-    key: Option<StartKey>,
+    given: Given,
 ) -> Result<StartWork, ApiError> {
     let definitions = &app.runtime.world().definitions;
     let violations = request.violations_knowing(&|name| definitions.task(name).ok().flatten());
@@ -181,17 +227,18 @@ pub(crate) fn start_work(
             })?
         }
     };
-    let start = Start {
+    let mut start = Start {
         definition: definition.digest(),
         input: semel_engine::Slot(0),
         correlation_id: request.correlation_id,
         priority: request.priority,
         task_to_domain: request.task_to_domain.unwrap_or_default(),
-        idempotency_key: key.as_ref().map(|key| key.key.clone()),
         created_by: caller.known().or(request.created_by),
         traceparent: caller.traceparent,
         ..Start::default()
     };
+    let key = keyed(definition.definition(), &start, &request.input, given)?;
+    start.idempotency_key = key.as_ref().map(|key| key.key.clone());
     Ok(StartWork {
         id: ExecutionId::draw(),
         definition,
@@ -203,23 +250,84 @@ pub(crate) fn start_work(
     })
 }
 
-/// 409 that names the run in the way.
-async fn conflict(
-    app: &App,
-    existing: ExecutionId,
-    key: Option<StartKey>,
-) -> Result<ApiError, ApiError> {
+fn keyed(
+    definition: &WorkflowDef,
+    start: &Start,
+    input: &Payload,
+    given: Given,
+) -> Result<Option<StartKey>, ApiError> {
+    let Given { key, strategy, request, strict } = given;
+    let key = StartKey::chosen(definition, start, input, key, strategy);
+    let key = key.map_err(|fault| match fault {
+        KeyFault::Missing(why) => ApiError::KeyRequired(why),
+        KeyFault::Invalid(why) => ApiError::KeyInvalid(why),
+    })?;
+    let key = key.map(|key| key.comparing(definition, input, strict));
+    Ok(key.map(|key| StartKey { request, ..key }))
+}
+
+/// What is in the way, for people and machines. A run that is live may be PAUSED, which its record
+/// does not say.
+async fn refusal(app: &App, refused: Refused) -> Result<ApiError, ApiError> {
+    let Refused { why, key, strategy, found } = &refused;
+    let run = found.run;
+    let status = match found.live {
+        true => {
+            let seen = app.runtime.blocking(move |world| world.glance(run)).await?;
+            let seen = seen.map(|seen| seen.head.status).filter(|status| !status.is_terminal());
+            Some(seen.unwrap_or(WorkflowStatus::Running))
+        }
+        false => found.ended,
+    };
+    let (http, code) = match why {
+        Why::Conflict => (StatusCode::CONFLICT, "IDEMPOTENCY_CONFLICT"),
+        Why::Mismatch => (StatusCode::UNPROCESSABLE_ENTITY, "IDEMPOTENCY_PAYLOAD_MISMATCH"),
+        Why::Gone => (StatusCode::GONE, "IDEMPOTENCY_EXPIRED_REF"),
+    };
     let mut metadata = Map::new();
-    metadata.insert("existingWorkflowId".to_owned(), json!(existing.to_string()));
-    if let Some(snapshot) = app.runtime.read(existing).await? {
-        let head = &snapshot.head;
-        metadata.insert("existingStatus".to_owned(), json!(head.status));
-        metadata.insert("existingVersion".to_owned(), json!(head.version));
-        metadata.insert("createdAt".to_owned(), json!(head.started_at));
+    for (name, value) in [
+        ("existingWorkflowId", json!(run.to_string())),
+        ("existingStatus", json!(status)),
+        ("existingVersion", json!(found.version)),
+        ("idempotencyKey", json!(key.key)),
+        ("strategy", json!(strategy.as_str())),
+        ("createdAt", json!(found.created_at)),
+        ("expiresAt", json!(found.expires_at)),
+        ("safeNewKey", json!(*why == Why::Mismatch)),
+    ] {
+        if !value.is_null() {
+            metadata.insert(name.to_owned(), value);
+        }
     }
-    let (key, strategy) = key.map_or_else(Default::default, |key| (key.key, key.strategy.as_str()));
-    metadata.insert("idempotencyKey".to_owned(), json!(key));
-    metadata.insert("strategy".to_owned(), json!(strategy));
-    let message = format!("a run exists under idempotency key {key}: {existing} ({strategy})");
-    Ok(ApiError::Conflict { code: "IDEMPOTENCY_CONFLICT", message, metadata })
+    let mut headers = vec![
+        ("x-idempotency-outcome", "REJECTED".to_owned()),
+        ("x-workflow-id", run.to_string()),
+        ("x-workflow-version", found.version.to_string()),
+    ];
+    headers.extend(found.expires_at.map(|at| ("idempotency-expires", rfc3339(at))));
+    count("REJECTED");
+    if found.mismatch {
+        count("MISMATCHED");
+        headers.push((PAYLOAD_MISMATCH, "true".to_owned()));
+    }
+    let message = refused.told();
+    let refusal = Refusal { metadata, headers, ..Refusal::new(http, code, message) };
+    Ok(ApiError::Refused(Box::new(refusal)))
+}
+
+const PAYLOAD_MISMATCH: &str = "x-idempotency-payload-mismatch";
+
+fn rfc3339(at: Timestamp) -> String {
+    jiff::Timestamp::from_millisecond(at.ms()).map(|at| at.to_string()).unwrap_or_default()
+}
+
+fn count(outcome: &'static str) {
+    let outcome = match outcome {
+        "CREATED" => "created",
+        "ATTACHED" => "attached",
+        "REJECTED" => "rejected",
+        "MISMATCHED" => "mismatched",
+        _ => "replayed",
+    };
+    counter!("semel_idempotency_total", "layer" => "start", "outcome" => outcome).increment(1);
 }

@@ -94,9 +94,5 @@ pub(crate) fn handed_out(out: &HandedOut) -> Task {
     let name = &out.definition.definition().name;
     let mut task = view::blank(out.definition.step(&row.reference), name, row);
     overlay(&mut task, row);
-    Task {
-        fence_token: Some(row.hand_out.fence.to_string()),
-        attempt: Some(row.attempt + 1),
-        ..task
-    }
+    Task { fence_token: Some(row.hand_out.fence.to_string()), ..task }
 }

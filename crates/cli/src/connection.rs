@@ -50,6 +50,11 @@ impl Connection {
         self.named_server(|name| std::env::var(name).ok()).is_some()
     }
 
+    /// Whether the command line itself says where the server is.
+    pub(crate) fn is_asked_for(&self) -> bool {
+        self.server.is_some()
+    }
+
     pub(crate) fn show(&self) -> Show {
         Show::here(self.json)
     }

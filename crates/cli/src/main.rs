@@ -14,6 +14,7 @@ mod exit;
 mod explain;
 mod flags;
 mod given;
+mod lint;
 mod logging;
 mod rotate;
 mod script_child;
@@ -50,6 +51,7 @@ fn command() -> Command {
         .subcommand(workflow::Workflow::command())
         .subcommand(task::Task::command())
         .subcommand(explain::Explain::command())
+        .subcommand(lint::Lint::command())
         .subcommand(doctor::command())
         .subcommand(backup::command())
         .subcommand(config::command())
@@ -75,6 +77,7 @@ fn run(matches: &ArgMatches) -> anyhow::Result<()> {
         Some((explain::NAME, matches)) => {
             explain::execute(explain::Explain::from_arg_matches(matches)?)
         }
+        Some((lint::NAME, matches)) => lint::execute(lint::Lint::from_arg_matches(matches)?),
         other => unreachable!("clap accepts only the commands it was told: {other:?}"),
     }
 }

@@ -3,6 +3,7 @@
 //! They are sent as the text they were written in: what a client does not know is not lost.
 
 use semel_model::{BulkResponse, TaskDef, WorkflowDef};
+use serde_json::Value;
 
 use crate::answer::Answer;
 use crate::call::Call;
@@ -47,6 +48,11 @@ impl Client {
         version: i32,
     ) -> Result<Answer<()>, ClientError> {
         self.send(Call::delete("api/metadata/workflow").name(name).name(version))
+    }
+
+    /// What is likely to go wrong with them, by the server's own task definitions.
+    pub fn lint(&self, definitions: &str) -> Result<Answer<Value>, ClientError> {
+        self.send(Call::post("api/lint").json_text(definitions))
     }
 
     pub fn task_definitions(&self) -> Result<Answer<Vec<TaskDef>>, ClientError> {

@@ -3,7 +3,9 @@
 //! Used while deciding and while folding a journal, so both come to the same state. What concerns
 //! single tasks is in `apply/tasks.rs`, what leads from one to the next in `apply/flow.rs`.
 
+mod effects;
 mod flow;
+mod guards;
 mod index;
 mod tasks;
 
@@ -16,6 +18,7 @@ use crate::entry::{Entry, Link};
 use crate::event::Slot;
 use crate::execution::{Execution, Run};
 use crate::expression::merged;
+use crate::gate::Guards;
 use crate::jump::Leaving;
 use crate::mailbox::{Mailbox, Posted};
 use crate::pin::Pinned;
@@ -66,11 +69,7 @@ impl Execution {
             Change::TaskResumed { task, attempt } => self.resume_task(*task, *attempt, page.at),
             Change::Remaining { tasks } => self.remain(tasks, page.at),
             Change::Continued => self.go_on(),
-            Change::Leaving { reference, input } => {
-                let input = input.map(|slot| page.payload(slot));
-                self.run_mut().leaving = Some(Leaving { reference: reference.clone(), input });
-            }
-            Change::Arrived => self.run_mut().leaving = None,
+            Change::Leaving { .. } | Change::Arrived => self.note_jump(change, page),
             Change::TaskPlaced { task, domain } => self.place(*task, domain.as_deref()),
             Change::TaskWaits { task, until } => {
                 self.alter(*task, |task| task.wait_until = Some(*until));
@@ -90,10 +89,7 @@ impl Execution {
             }
             Change::TaskReopened { task, epoch } => self.reopen(*task, *epoch, page.at),
             Change::TasksRemoved { which, generation } => self.remove_tasks(which, *generation),
-            Change::VariablesSet { variables } => {
-                let merged = merged(&self.run.variables, &page.payload(*variables));
-                self.run_mut().variables = merged;
-            }
+            Change::VariablesSet { variables } => self.set_variables(&page.payload(*variables)),
             Change::VariablesReset => self.run_mut().variables = self.definition.variables(),
             Change::InputSet { input } => self.run_mut().input = page.payload(*input),
             Change::CorrelationSet { correlation_id } => {
@@ -107,7 +103,15 @@ impl Execution {
             Change::ExecutionClosed { .. } => self.close(change, page),
             Change::Watched { by, epoch } => self.run_mut().watchers.push((*by, *epoch)),
             Change::EpochNoted { epoch } => self.run_mut().epoch = *epoch,
+            Change::EffectNoted { .. } => self.note_effect(change, page.at),
+            Change::EffectsRedone { tasks } => self.redo_effects(tasks.as_deref()),
             Change::MessagePosted { .. }
+            | Change::Guarded { .. }
+            | Change::Awaits { .. }
+            | Change::LetGo { .. }
+            | Change::LeftLine { .. }
+            | Change::Queued { .. }
+            | Change::Admitted { .. }
             | Change::MessagesTaken { .. }
             | Change::MessagesReturned { .. } => self.sort_mail(change, page),
             Change::RunCreated { .. } | Change::Sent { .. } | Change::Published { .. } => {}
@@ -125,6 +129,7 @@ impl Execution {
             depth,
             traceparent,
             event,
+            under,
             input: _,
         } = change
         else {
@@ -143,6 +148,7 @@ impl Execution {
             depth: *depth,
             traceparent: *traceparent,
             event: event.clone(),
+            guards: Guards { under: under.clone(), ..Guards::default() },
             started_at: at,
             ..Run::default()
         });
@@ -197,10 +203,25 @@ impl Execution {
         run.failed_task = run.failed_task.or(*failed_task);
         run.watchers.clear();
         run.leaving = None;
+        run.guards.place = None;
+        run.guards.locks.clear();
         self.deadlines.clear();
         self.remaining_since = None;
         if let Some(mailbox) = &mut self.mailbox {
             Arc::make_mut(mailbox).close();
+        }
+    }
+
+    fn set_variables(&mut self, variables: &Payload) {
+        let merged = merged(&self.run.variables, variables);
+        self.run_mut().variables = merged;
+    }
+
+    fn note_jump(&mut self, change: &Change, page: &Page<'_>) {
+        self.run_mut().leaving = None;
+        if let Change::Leaving { reference, input } = change {
+            let input = input.map(|slot| page.payload(slot));
+            self.run_mut().leaving = Some(Leaving { reference: reference.clone(), input });
         }
     }
 
@@ -214,6 +235,8 @@ impl Execution {
         } else if let Change::MessagesReturned { task } = change {
             let output = self.expect_task(*task).output.clone();
             self.mailbox_mut().give_back(&output);
+        } else {
+            self.note_guard(change);
         }
     }
 
@@ -221,7 +244,7 @@ impl Execution {
         Arc::make_mut(self.mailbox.get_or_insert_default())
     }
 
-    fn run_mut(&mut self) -> &mut Run {
+    pub(crate) fn run_mut(&mut self) -> &mut Run {
         Arc::make_mut(&mut self.run)
     }
 }

@@ -12,6 +12,27 @@ use crate::task::Task;
 use crate::turn::Turn;
 
 impl Turn<'_> {
+    /// What it is inside of had begun. Of what was skipped ahead that may not be so.
+    pub(crate) fn is_reached(&self, target: &Task) -> bool {
+        let home = self.execution().home(target.fork);
+        let Some(place) = home.find(&target.reference) else { return false };
+        home.surroundings(place).all(|outer| {
+            let found = self.execution().latest(&self.name_beside(target, outer));
+            let turn = |found: &Task| target.turns.get(found.turns.len()).copied();
+            let is_begun = |found: &Arc<Task>| {
+                let in_turn = found.as_loop().is_none_or(|own| turn(found) <= Some(own.turn));
+                found.seq < target.seq && in_turn
+            };
+            found.is_some_and(is_begun)
+        })
+    }
+
+    /// Of a sub-workflow the newest attempt stands for all: what came beside it keeps its place.
+    pub(crate) fn with_its_child(&self, target: Arc<Task>) -> Arc<Task> {
+        let newest = self.execution().latest(&target.reference);
+        newest.filter(|_| target.kind() == Kind::SubWorkflow).cloned().unwrap_or(target)
+    }
+
     /// The names of tasks that came because this one had ended: those at steps behind it, and those
     /// in later turns of the loops around it.
     pub(crate) fn downstream(&self, target: &Task) -> Vec<String> {

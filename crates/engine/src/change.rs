@@ -3,6 +3,8 @@
 //! Facts, never instructions: a newer engine folds old journals exactly as written. Fields are only
 //! ever added, with a default. `apply` (in `apply.rs`) is the one reader.
 
+mod details;
+
 use std::collections::BTreeMap;
 
 use semel_model::{
@@ -10,9 +12,14 @@ use semel_model::{
 };
 use serde::{Deserialize, Serialize};
 
+pub(crate) use details::HandOutFacts;
+pub use details::{Removed, Timeout};
+
 use crate::event::{Parent, Slot, Start};
 use crate::message::Message;
+use crate::once::Once;
 use crate::question::Question;
+use crate::record::{Record, RecordKey};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Change {
@@ -37,6 +44,9 @@ pub enum Change {
         /// The event that led to it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         event: Option<String>,
+        /// The gates its ancestors are past.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        under: Vec<RecordKey>,
     },
     TaskScheduled {
         task: TaskId,
@@ -294,6 +304,74 @@ pub enum Change {
         named: bool,
         payload: Slot,
     },
+    /// The record under that key is now so; none: there is none.
+    Guarded {
+        scope: String,
+        key: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        record: Option<Box<Record>>,
+        /// What whoever asks again is told.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        result: Option<Slot>,
+    },
+    /// Somebody else holds that record: the task, or the run as a whole, waits in line for it.
+    Awaits {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        task: Option<TaskId>,
+        scope: String,
+        key: String,
+        /// What the record becomes when it is this one's turn.
+        claim: Box<Record>,
+    },
+    /// Whoever waits for that record is let go: all of them, or the oldest, whose it is now.
+    LetGo {
+        scope: String,
+        key: String,
+        #[serde(default, skip_serializing_if = "is_false")]
+        all: bool,
+    },
+    /// How a task that is done once stands to its effect.
+    EffectNoted {
+        task: TaskId,
+        once: Box<Once>,
+        /// Nobody knows what became of that hand-out.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        hand_out: Option<HandOutFacts>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+        /// Of the report that settled it late.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fingerprint: Option<Digest>,
+    },
+    /// A person wants these effects once more, by the names of tasks; none: all of them.
+    EffectsRedone {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tasks: Option<Vec<String>>,
+    },
+    /// The task, or the run as a whole, waits for that record no more.
+    LeftLine {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        task: Option<TaskId>,
+        scope: String,
+        key: String,
+    },
+    /// There are as many runs under way as may be: this one waits for its turn.
+    Queued {
+        scope: String,
+        key: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        blocked_by: Option<ExecutionId>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<Timestamp>,
+    },
+    /// The run is past its gate.
+    Admitted {
+        scope: String,
+        key: String,
+        /// The place is an ancestor's.
+        #[serde(default, skip_serializing_if = "is_false")]
+        shared: bool,
+    },
     /// The oldest so many messages wait no more.
     MessagesTaken {
         count: usize,
@@ -304,51 +382,10 @@ pub enum Change {
     },
 }
 
-/// What the delivery row knew when it was given up: who held the task and since when.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct HandOutFacts {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub worker: Option<String>,
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub started_at: Timestamp,
-    #[serde(default, skip_serializing_if = "is_none_polled")]
-    pub polls: u32,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fence: Option<u64>,
-}
-
-/// Tasks that are as if they had never been.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Removed {
-    All,
-    /// Those scheduled after this one.
-    After(TaskId),
-    /// All attempts at these, by the names of tasks.
-    Steps(Vec<String>),
-    /// What the loop did up to and including this turn.
-    Turns {
-        of: TaskId,
-        through: u32,
-    },
-}
-
-fn is_zero(at: &Timestamp) -> bool {
-    !at.is_set()
-}
-
 fn is_false(flag: &bool) -> bool {
     !flag
 }
 
 fn is_none_polled(polls: &u32) -> bool {
     *polls == 0
-}
-
-/// The clocks a task runs against; see `timeout.rs`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Timeout {
-    Total,
-    Run,
-    Poll,
-    Response,
 }

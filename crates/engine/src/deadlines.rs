@@ -6,9 +6,48 @@
 use semel_model::{TaskId, TaskStatus, Timestamp};
 
 use crate::execution::{Deadline, Execution};
-use crate::task::Task;
+use crate::task::{Asked, Task};
 
 impl Execution {
+    /// The deadlines that have passed: the workflow's own, then the earliest first.
+    pub(crate) fn due(&self, now: Timestamp) -> Vec<Deadline> {
+        let passed = self.deadlines.iter().take_while(|(at, _)| *at <= now);
+        let passed = passed.map(|(_, deadline)| *deadline);
+        let mut due: Vec<_> = passed.filter(|deadline| self.heeds(*deadline)).collect();
+        due.sort_by_key(|deadline| *deadline != Deadline::Workflow);
+        due
+    }
+
+    /// Questions that nobody has answered in time.
+    pub fn due_questions(&self, now: Timestamp) -> Vec<(TaskId, Asked)> {
+        let due = self.due(now).into_iter().filter_map(|deadline| match deadline {
+            Deadline::Question(task) => Some((task, self.task(task)?.question.clone()?)),
+            Deadline::Workflow
+            | Deadline::Gate
+            | Deadline::Total(_)
+            | Deadline::Run(_)
+            | Deadline::Response(_)
+            | Deadline::Wait(_)
+            | Deadline::Begin(_)
+            | Deadline::Remaining => None,
+        });
+        due.collect()
+    }
+
+    /// How many deadlines have passed.
+    pub fn due_count(&self, now: Timestamp) -> usize {
+        self.due(now).len()
+    }
+
+    /// When this execution next wants to be woken. A paused one heeds only the workflow timeout.
+    pub fn wake_at(&self) -> Option<Timestamp> {
+        self.deadlines.iter().find(|(_, deadline)| self.heeds(*deadline)).map(|(at, _)| *at)
+    }
+
+    fn heeds(&self, deadline: Deadline) -> bool {
+        !self.is_paused() || deadline == Deadline::Workflow
+    }
+
     pub(crate) fn deadlines_of(&self, task: &Task) -> Vec<(Timestamp, Deadline)> {
         if task.status.is_terminal() {
             return Vec::new();

@@ -12,6 +12,7 @@ use crate::ending::Ending;
 use crate::event::{Event, Start};
 use crate::execution::{Deadline, Execution};
 use crate::facts::Facts;
+use crate::gate::{Comer, Limited};
 use crate::pin::Pinned;
 use crate::record::RecordKey;
 use crate::schedule::Site;
@@ -41,6 +42,10 @@ pub enum Rows {
     /// The deliveries of these tasks.
     Deliveries(Vec<TaskId>),
     Record(RecordKey),
+    /// The same, of a record that is no start key.
+    Guard(RecordKey),
+    /// Several of those.
+    Guards(Vec<RecordKey>),
     /// What is registered by that name and version; version 0 is the latest.
     Definition(String, i32),
     /// Task definitions registered under these names.
@@ -76,6 +81,12 @@ pub enum Rejection {
     /// What was given, place by place.
     #[error("{}", sentence("the input does not fit its schema: ", .0))]
     Unfit(Vec<Violation>),
+    /// A question that was answered before, and otherwise.
+    #[error("{0}")]
+    Decided(String),
+    /// As many runs are under way as may be.
+    #[error("{0}")]
+    Limited(Box<Limited>),
     /// No more fits in until something has been taken out.
     #[error("{0}")]
     Full(String),
@@ -88,9 +99,36 @@ pub fn decide(
     brought: &Brought<'_>,
     facts: &Facts,
 ) -> Result<Decision, Stop> {
+    // Which gate a run comes to is known when its input is in place; it may be closed.
+    let before = event.comes_to_gate().then(|| execution.clone());
+    let decided = decide_on(execution, event, brought, facts);
+    if let (Err(_), Some(before)) = (&decided, before) {
+        *execution = before;
+    }
+    decided
+}
+
+fn decide_on(
+    execution: &mut Execution,
+    event: &Event,
+    brought: &Brought<'_>,
+    facts: &Facts,
+) -> Result<Decision, Stop> {
     let now = facts.now.max(execution.last_at());
     let mut turn = Turn::new(execution, brought, facts, now);
     turn.revives_as = event.revives_as();
+    let redone = if let Event::Redone(event) = event { Some(&**event) } else { None };
+    turn.redoes = redone.is_some();
+    let decided = take_in(&mut turn, redone.unwrap_or(event));
+    if !turn.missing.is_empty() {
+        return Err(Stop::Miss(Rows::Guards(turn.missing))); // Whatever came of it was a guess.
+    }
+    decided?;
+    Ok(turn.finish())
+}
+
+/// Everything that follows from one event.
+fn take_in(turn: &mut Turn<'_>, event: &Event) -> Result<(), Stop> {
     match event {
         Event::Started(start) => turn.start(start)?,
         Event::Reported(report) => turn.report(report)?,
@@ -117,10 +155,13 @@ pub fn decide(
         Event::Removed => turn.remove()?,
         Event::Told(message) => turn.hear(message)?,
         Event::ChildRevived { task, epoch } => turn.child_revived(*task, *epoch)?,
+        Event::Coalesced { input } => turn.coalesce(*input)?,
         Event::Posted { id, named, payload } => turn.post(id, *named, *payload)?,
+        Event::EffectResolved(resolution) => turn.resolve_effect(resolution)?,
+        Event::Redone(_) => {} // Nothing is redone twice over.
     }
     turn.settle()?;
-    Ok(turn.finish())
+    turn.conclude_effects()
 }
 
 impl Turn<'_> {
@@ -144,8 +185,10 @@ impl Turn<'_> {
             depth: start.depth,
             traceparent: start.traceparent,
             event: start.event.clone(),
+            under: start.under.clone(),
         });
-        self.begin_steps()
+        let is_inside = start.born || start.event.is_some();
+        self.enter(if is_inside { Comer::Inside } else { Comer::Asked })
     }
 
     /// The first step, or the end.
@@ -178,7 +221,8 @@ impl Turn<'_> {
         let waiting = self.execution().unconsumed();
         self.emit(Change::Resumed);
         waiting.iter().for_each(|task| self.look_again(task));
-        self.leave() // A jump that was under way goes on.
+        self.leave()?; // A jump that was under way goes on.
+        self.begin_if_let_through()
     }
 
     pub(crate) fn wake(&mut self) -> Result<(), Stop> {
@@ -189,11 +233,12 @@ impl Turn<'_> {
             }
             match deadline {
                 Deadline::Workflow => self.time_out_execution()?,
+                Deadline::Gate => self.give_up_waiting()?,
                 Deadline::Total(task) => self.expire_clock(task, Timeout::Total)?,
                 Deadline::Question(task) => self.ask_again(task),
                 Deadline::Run(task) => self.expire_clock(task, Timeout::Run)?,
                 Deadline::Response(task) => self.expire_clock(task, Timeout::Response)?,
-                Deadline::Wait(task) => self.end_wait(task),
+                Deadline::Wait(task) => self.end_wait(task)?,
                 Deadline::Begin(task) => self.begin_delayed(task)?,
                 Deadline::Remaining => self.take_up_rest()?,
             }

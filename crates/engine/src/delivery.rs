@@ -46,6 +46,8 @@ pub struct Delivery {
     pub seq: u32,
     pub reference: String,
     pub attempt: u32,
+    /// How often its effect was asked for once more.
+    pub epoch: u32,
     pub scheduled_at: Timestamp,
     pub definition: Digest,
     pub correlation_id: Option<String>,
@@ -115,6 +117,7 @@ impl Delivery {
             seq: task.seq,
             reference: task.reference.to_string(),
             attempt: task.attempt,
+            epoch: execution.effect_epoch(&task.reference),
             scheduled_at: task.scheduled_at,
             definition: step.definition(),
             correlation_id: execution.correlation_id().map(str::to_owned),
@@ -202,18 +205,10 @@ pub fn follow(
                 given_back.updated_at = execution.expect_task(*task).updated_at;
             }
         }
-        Change::TaskClosed { task, .. } => {
-            rows.insert(*task, None);
+        Change::TaskClosed { task, .. } | Change::EffectNoted { task, .. } => {
+            place(rows, execution, *task);
         }
-        Change::TaskAlerted { task, timeout } => {
-            if let Some(Some(row)) = rows.get_mut(task) {
-                match timeout {
-                    Timeout::Run => row.hand_out.run_until = None,
-                    Timeout::Poll => row.hand_out.poll_until = None,
-                    Timeout::Total | Timeout::Response => {}
-                }
-            }
-        }
+        Change::TaskAlerted { task, timeout } => disarm(rows, *task, *timeout),
         Change::Paused => arm(rows, execution, false),
         Change::Resumed => arm(rows, execution, true),
         Change::Started { .. }
@@ -250,9 +245,32 @@ pub fn follow(
         | Change::ExecutionAlerted
         | Change::ExecutionClosed { .. }
         | Change::MessagePosted { .. }
+        | Change::Guarded { .. }
+        | Change::Awaits { .. }
+        | Change::LetGo { .. }
+        | Change::EffectsRedone { .. }
+        | Change::LeftLine { .. }
+        | Change::Queued { .. }
+        | Change::Admitted { .. }
         | Change::MessagesTaken { .. }
         | Change::MessagesReturned { .. } => {}
     }
+}
+
+/// A deadline that only raised an alert does not come again.
+fn disarm(rows: &mut BTreeMap<TaskId, Option<Delivery>>, task: TaskId, timeout: Timeout) {
+    let Some(Some(row)) = rows.get_mut(&task) else { return };
+    match timeout {
+        Timeout::Run => row.hand_out.run_until = None,
+        Timeout::Poll => row.hand_out.poll_until = None,
+        Timeout::Total | Timeout::Response => {}
+    }
+}
+
+/// There is a row now, or none any more.
+fn place(rows: &mut BTreeMap<TaskId, Option<Delivery>>, execution: &Execution, id: TaskId) {
+    let placed = execution.task(id).filter(|task| task.is_placed());
+    rows.insert(id, placed.map(|task| Delivery::of(execution, task)));
 }
 
 /// The row says again what the journal says; who holds it stays.

@@ -104,6 +104,9 @@ impl Turn<'_> {
         };
         let output = self.store(output);
         self.cancel_open(status, reason.as_deref())?;
+        self.give_up_effects();
+        self.release_locks()?;
+        self.leave_gate()?;
         let watchers = self.execution().run().watchers.clone();
         let was_live = self.execution().is_live();
         self.emit(Change::ExecutionClosed { status, reason, output, failed_task: failed });

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::message::Message;
 use crate::question::Answer;
+use crate::record::RecordKey;
 
 /// Where in an entry's pool a payload lies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,6 +97,10 @@ pub enum Event {
         task: TaskId,
         epoch: u32,
     },
+    /// A later start gives its input to this run, which still waits for its turn.
+    Coalesced {
+        input: Slot,
+    },
     /// A message for whichever task pulls it.
     Posted {
         id: String,
@@ -104,6 +109,10 @@ pub enum Event {
         named: bool,
         payload: Slot,
     },
+    /// A retry, restart or rerun that does effects once more.
+    Redone(Box<Event>),
+    /// A person says whether an effect has happened that nobody was sure of.
+    EffectResolved(Resolution),
 }
 
 impl Event {
@@ -112,6 +121,7 @@ impl Event {
         match self {
             Self::Restarted { definition } => *definition,
             Self::Upgraded { definition, .. } => Some(*definition),
+            Self::Redone(event) => event.brings(),
             Self::Started(_)
             | Self::Reported(_)
             | Self::Named { .. }
@@ -131,17 +141,41 @@ impl Event {
             | Self::Removed
             | Self::Told(_)
             | Self::ChildRevived { .. }
+            | Self::EffectResolved(_)
+            | Self::Coalesced { .. }
             | Self::Posted { .. } => None,
         }
+    }
+
+    /// May find that no more runs may be under way.
+    pub(crate) fn comes_to_gate(&self) -> bool {
+        self.may_revive()
+            || matches!(self, Self::Started(_) | Self::Told(Message::ParentReturned { .. }))
     }
 
     /// May make a closed run live again, and with it those that wait for it.
     pub fn may_revive(&self) -> bool {
         matches!(
             self,
-            Self::Retried | Self::Restarted { .. } | Self::Reran(_) | Self::ChildRevived { .. }
+            Self::Retried
+                | Self::Restarted { .. }
+                | Self::Reran(_)
+                | Self::ChildRevived { .. }
+                | Self::Redone(_)
         )
     }
+}
+
+/// The answer to whether an effect has happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Resolution {
+    pub scope: String,
+    pub key: String,
+    pub applied: bool,
+    pub output: Slot,
+    pub by: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -171,6 +205,9 @@ pub struct Start {
     pub idempotency_key: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_by: Option<String>,
+    /// The run under the same key that ends with this start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<ExecutionId>,
     /// The task that waits for this run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<Parent>,
@@ -186,6 +223,9 @@ pub struct Start {
     /// The event that led to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event: Option<String>,
+    /// The gates the runs it is inside of are past.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub under: Vec<RecordKey>,
 }
 
 fn is_false(flag: &bool) -> bool {

@@ -14,11 +14,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::entry::Link;
 use crate::event::Parent;
+use crate::gate::Guards;
 use crate::jump::Leaving;
 use crate::mailbox::Mailbox;
 use crate::message::EPOCH_ALONE;
 use crate::pin::{Pinned, Step};
-use crate::task::{Asked, Flow, Task};
+use crate::redo::Epochs;
+use crate::task::{Flow, Task};
 
 #[derive(Clone, Debug)]
 pub struct Execution {
@@ -81,12 +83,18 @@ pub(crate) struct Run {
     /// A jump that has not arrived.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) leaving: Option<Leaving>,
+    #[serde(default, skip_serializing_if = "Epochs::is_empty")]
+    pub(crate) effects: Epochs,
+    #[serde(default)]
+    pub(crate) guards: Guards,
 }
 
 /// What an execution may have to be woken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Deadline {
     Workflow,
+    /// Of the wait for its turn.
+    Gate,
     Total(TaskId),
     Question(TaskId),
     /// Of a task the engine runs itself; those of worker tasks live with their deliveries.
@@ -273,7 +281,7 @@ impl Execution {
     }
 
     pub(crate) fn last_task(&self) -> Option<&Arc<Task>> {
-        self.tasks.values().rev().find(|task| !task.is_ahead)
+        self.tasks.values().rev().find(|task| !task.is_ahead && !self.is_probe(task))
     }
 
     /// The newest attempt at a task, by its name.
@@ -351,43 +359,5 @@ impl Execution {
 
     pub fn open_tasks(&self) -> impl Iterator<Item = &Arc<Task>> {
         self.open.iter().filter_map(|seq| self.tasks.get(seq))
-    }
-
-    /// The deadlines that have passed: the workflow's own, then the earliest first.
-    pub(crate) fn due(&self, now: Timestamp) -> Vec<Deadline> {
-        let passed = self.deadlines.iter().take_while(|(at, _)| *at <= now);
-        let passed = passed.map(|(_, deadline)| *deadline);
-        let mut due: Vec<_> = passed.filter(|deadline| self.heeds(*deadline)).collect();
-        due.sort_by_key(|deadline| *deadline != Deadline::Workflow);
-        due
-    }
-
-    /// Questions that nobody has answered in time.
-    pub fn due_questions(&self, now: Timestamp) -> Vec<(TaskId, Asked)> {
-        let due = self.due(now).into_iter().filter_map(|deadline| match deadline {
-            Deadline::Question(task) => Some((task, self.task(task)?.question.clone()?)),
-            Deadline::Workflow
-            | Deadline::Total(_)
-            | Deadline::Run(_)
-            | Deadline::Response(_)
-            | Deadline::Wait(_)
-            | Deadline::Begin(_)
-            | Deadline::Remaining => None,
-        });
-        due.collect()
-    }
-
-    /// How many deadlines have passed.
-    pub fn due_count(&self, now: Timestamp) -> usize {
-        self.due(now).len()
-    }
-
-    /// When this execution next wants to be woken. A paused one heeds only the workflow timeout.
-    pub fn wake_at(&self) -> Option<Timestamp> {
-        self.deadlines.iter().find(|(_, deadline)| self.heeds(*deadline)).map(|(at, _)| *at)
-    }
-
-    fn heeds(&self, deadline: Deadline) -> bool {
-        !self.is_paused() || deadline == Deadline::Workflow
     }
 }

@@ -42,7 +42,7 @@ mod select;
 mod template;
 
 pub use mask::Mask;
-pub use secrets::{Secret, disarmed, mentions_secrets, reveal, secrets_in};
+pub use secrets::{Secret, disarmed, is_unfinished, mentions_secrets, reveal, secrets_in};
 
 pub(crate) use condition::Condition;
 pub(crate) use heard::Heard;

@@ -6,11 +6,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use semel_model::{Digest, ExecutionId, SchemaDef, TaskDef, TaskId, Timestamp};
+use semel_model::{Digest, ExecutionId, SchemaDef, TaskDef, TaskId, Timestamp, WorkflowStatus};
 use serde::{Deserialize, Serialize};
 
 use crate::delivery::HandOut;
 use crate::pin::Pinned;
+use crate::record::Record;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
@@ -30,6 +31,12 @@ pub struct Facts {
     /// The held records of start keys, by scope and key.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub records: BTreeMap<String, BTreeMap<String, Option<Claim>>>,
+    /// Other held records, by scope and key.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub guards: BTreeMap<String, BTreeMap<String, Option<Record>>>,
+    /// The fence of whatever this decision claims.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fence: Option<u64>,
     /// The epoch the parent's task will have when this run lives again; none without a parent that
     /// would notice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -85,6 +92,19 @@ pub struct Registered {
 pub struct Claim {
     pub run: ExecutionId,
     pub live: bool,
+    /// How the run ended, if it is over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<WorkflowStatus>,
+    /// The run is no longer kept.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub gone: bool,
+}
+
+impl Claim {
+    /// Of a run that begins in this very moment.
+    pub fn live(run: ExecutionId) -> Self {
+        Self { run, live: true, ended: None, gone: false }
+    }
 }
 
 /// Environment values by name. Shared, because every event takes a snapshot and few look inside.

@@ -31,6 +31,7 @@ pub(crate) struct Leaving {
 impl Turn<'_> {
     pub(crate) fn jump(&mut self, reference: &str, input: Option<Slot>) -> Result<(), Stop> {
         self.expect_running("jump in")?;
+        self.expect_begun()?;
         if self.is_leaving_for(reference, input) {
             return Ok(());
         }

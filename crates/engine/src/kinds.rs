@@ -1,7 +1,7 @@
 //! # Kinds of tasks: what this engine can run
 //!
 //! SIMPLE and any type nobody has reserved are worker tasks. System tasks have rules of their own,
-//! one file each in `tasks/`; what this release cannot run is in `release.rs`.
+//! one file each in `tasks/`, also where a worker does them; what this release cannot run is in `release.rs`.
 
 use crate::release::is_absent;
 
@@ -34,6 +34,10 @@ pub(crate) enum Kind {
     /// Known, and not in this release.
     Absent,
     PullMessages,
+    /// Done by a worker of the server's own, or by any other that asks for it.
+    Http,
+    AcquireLock,
+    ReleaseLock,
 }
 
 impl Kind {
@@ -61,6 +65,9 @@ impl Kind {
             "JSON_JQ_TRANSFORM" => Self::Jq,
             "YIELD" => Self::Yield,
             "PULL_WORKFLOW_MESSAGES" => Self::PullMessages,
+            "HTTP" => Self::Http,
+            "ACQUIRE_LOCK" => Self::AcquireLock,
+            "RELEASE_LOCK" => Self::ReleaseLock,
             other if is_absent(other) => Self::Absent,
             _ => Self::Worker,
         }
@@ -91,7 +98,10 @@ impl Kind {
             | Self::Lambda
             | Self::Jq
             | Self::Yield
-            | Self::PullMessages => false,
+            | Self::PullMessages
+            | Self::Http
+            | Self::AcquireLock
+            | Self::ReleaseLock => false,
         }
     }
 
@@ -104,7 +114,10 @@ impl Kind {
             | Self::StartWorkflow
             | Self::Event
             | Self::Yield
-            | Self::PullMessages => true,
+            | Self::PullMessages
+            | Self::Http
+            | Self::AcquireLock
+            | Self::ReleaseLock => true,
             Self::Noop
             | Self::SetVariable
             | Self::Terminate
@@ -126,6 +139,11 @@ impl Kind {
 
     /// Run by the engine itself: no worker is ever offered it.
     pub(crate) fn is_system(self) -> bool {
+        !matches!(self, Self::Worker | Self::Http)
+    }
+
+    /// Its type is a name of ours, and says what a task of it does.
+    pub(crate) fn is_reserved(self) -> bool {
         self != Self::Worker
     }
 

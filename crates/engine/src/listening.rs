@@ -69,6 +69,9 @@ struct TaskNews<'a> {
 impl Event {
     /// What a run that lives again because of it is said to be.
     pub(crate) fn revives_as(&self) -> &'static str {
+        if let Self::Redone(event) = self {
+            return event.revives_as();
+        }
         if matches!(self, Self::Restarted { .. }) {
             return "RESTARTED";
         }

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::Slot;
 use crate::handling::Handled;
+use crate::record::{Record, RecordKey};
 
 /// Of a child that lives on although its parent gave it up; no parent ever counts so far.
 pub(crate) const EPOCH_ALONE: u32 = u32::MAX;
@@ -38,6 +39,16 @@ pub struct MessageRow {
     pub key: MessageKey,
     pub to: Address,
     pub body: Vec<u8>,
+    /// It is carried only when the record lets it go.
+    pub waits: Option<Wait>,
+}
+
+/// A message that is held back by a record: whoever it is for waits for the record's owner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wait {
+    pub on: RecordKey,
+    /// Its place in the line: the oldest has the smallest number.
+    pub since: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -50,6 +61,8 @@ pub enum Message {
     ParentReturned { task: TaskId, epoch: u32 },
     /// To a run found under a key: tell me when you end.
     Watch { from: ExecutionId, task: TaskId, epoch: u32 },
+    /// To whoever waited in line: the record is decided, or theirs.
+    YourTurn { task: Option<TaskId>, scope: String, key: String, claim: Box<Record> },
     /// From an event handler: what its action does here.
     Handled(Box<Handled>),
 }
@@ -76,7 +89,10 @@ impl Message {
                 let end = ChildEnd::Gone { reason: reason.to_owned() };
                 Some(Self::ChildEnded { task: *task, epoch: *epoch, child: to, end })
             }
-            Self::ChildEnded { .. } | Self::ParentLeft { .. } | Self::Handled(_) => None,
+            Self::ChildEnded { .. }
+            | Self::ParentLeft { .. }
+            | Self::YourTurn { .. }
+            | Self::Handled(_) => None,
         }
     }
 }
@@ -106,6 +122,7 @@ impl Letter {
             Message::ChildEnded { end: ChildEnd::Gone { .. }, .. }
             | Message::ParentLeft { .. }
             | Message::ParentReturned { .. }
+            | Message::YourTurn { .. }
             | Message::Watch { .. } => Vec::new(),
         };
         Self { message, payloads }

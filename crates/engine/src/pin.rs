@@ -17,7 +17,9 @@ use serde_json::Value;
 
 use crate::kinds::{self, Kind};
 use crate::loose;
+use crate::probe;
 use crate::schema::{Enforced, embed};
+use crate::tasks::http::LEASE_SECONDS;
 
 /// What is registered at the moment of pinning.
 pub trait Registry {
@@ -40,6 +42,7 @@ pub fn pin(mut definition: WorkflowDef, registry: &mut impl Registry) -> Result<
             let found = found.unwrap_or_else(|| Arc::new(TaskDef::ad_hoc(&step.name, &step.kind)));
             step.task_definition = Some(found);
         }
+        probe::prepare(step, registry);
         if let Some(name) = unpinned_child(step) {
             let found = registry.latest(&name);
             if let Some(parameters) = &mut step.sub_workflow_param {
@@ -242,6 +245,9 @@ impl Tree {
                 Arc::get_mut(&mut step.0).expect("nobody else has it yet").next = Some(at);
             }
             task.children().for_each(|list| self.add(list, Some(at)));
+            if let Some(probe) = probe::prepared(task) {
+                self.add(std::slice::from_ref(probe), Some(at));
+            }
         }
     }
 }
@@ -366,7 +372,12 @@ impl Step {
         let by_others = self.task().async_complete && self.kind().is_system();
         let waits_for_others =
             matches!(self.kind(), Kind::SubWorkflow | Kind::Event | Kind::PullMessages);
-        if by_others || waits_for_others { 0 } else { self.policy().response_timeout_seconds }
+        match self.policy().response_timeout_seconds {
+            _ if by_others || waits_for_others => 0,
+            seconds if self.kind() != Kind::Http => seconds,
+            0 => LEASE_SECONDS,
+            seconds => seconds.min(LEASE_SECONDS),
+        }
     }
 
     pub fn run_timeout_seconds(&self) -> i64 {

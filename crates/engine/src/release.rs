@@ -7,7 +7,7 @@ use semel_model::{Payload, TaskId, TaskStatus, Violation, WorkflowDef, WorkflowT
 use crate::turn::Turn;
 
 /// Refused with the definition.
-const NOT_YET: [&str; 2] = ["HTTP", "KAFKA_PUBLISH"];
+const NOT_YET: [&str; 1] = ["KAFKA_PUBLISH"];
 
 /// Registered like any other, because a run may never get there; a task of such a type fails for good.
 const ABSENT: [&str; 20] = [

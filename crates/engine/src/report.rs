@@ -10,6 +10,7 @@ use crate::delivery::HandOut;
 use crate::event::{Progress, Report, Slot};
 use crate::expression::merged;
 use crate::fence::{self, Standing};
+use crate::outcome::{Outcome, said};
 use crate::preview;
 use crate::task::Task;
 use crate::turn::{Closing, PAYLOAD_BYTES_MAX, Turn};
@@ -20,7 +21,19 @@ const REASON_CHARS_MAX: usize = 500;
 impl Turn<'_> {
     pub(crate) fn report(&mut self, report: &Report) -> Result<(), Stop> {
         let task = self.task(report.task).ok_or(Rejection::UnknownTask(report.task))?;
+        let is_news = task.accepted != Some(report.fingerprint);
+        if task.status.is_terminal() && is_news && self.settles_late(&task, report)? {
+            return Ok(());
+        }
         let held = self.hand_out(&task)?;
+        if task.is_in_doubt() && is_news {
+            self.judge_in_doubt(&task, report)?;
+            let (progress, fingerprint) = (&report.progress, Some(report.fingerprint));
+            return self.take(&task, &held, progress, progress.output, fingerprint);
+        }
+        if task.is_in_doubt() {
+            return Ok(());
+        }
         match fence::judge(&task, &held, report)? {
             Standing::Repeated => Ok(()),
             Standing::Current => {
@@ -74,14 +87,30 @@ impl Turn<'_> {
     ) -> Result<(), Stop> {
         let mut hand_out = held.facts();
         hand_out.worker = progress.worker.clone().or(hand_out.worker);
+        if task.is_in_doubt() && progress.status != TaskResultStatus::InProgress {
+            self.leave_doubt(task)?;
+        }
         let bytes = self.payload(output).len();
         if bytes > PAYLOAD_BYTES_MAX {
             let why = format!("output of {bytes} bytes is over the limit of {PAYLOAD_BYTES_MAX}");
             let status = TaskStatus::FailedWithTerminalError;
             let output = self.store(preview::of(self.payload(output)));
+            if progress.status == TaskResultStatus::Completed {
+                self.known.insert(task.id, Outcome::Applied);
+            }
             return self.close(task.id, status, output, Some(why), fingerprint, hand_out);
         }
         let reason = progress.reason.as_deref().map(cut);
+        let has_failed = matches!(
+            progress.status,
+            TaskResultStatus::Failed | TaskResultStatus::FailedWithTerminalError
+        );
+        if has_failed && said(self.payload(output)) == Some(Outcome::Unknown) {
+            let says_so = Some((fingerprint.unwrap_or_default(), progress.status));
+            if self.ends_in_doubt(task, &hand_out, says_so, reason.as_deref())? {
+                return Ok(());
+            }
+        }
         let status = match progress.status {
             TaskResultStatus::InProgress => {
                 self.progress(task.id, progress, output, reason, fingerprint, hand_out);

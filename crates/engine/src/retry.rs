@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use semel_model::{Digest, RetryLogic, TaskDef, TaskId, TaskStatus, WorkflowStatus};
+use semel_model::{Digest, Payload, RetryLogic, TaskDef, TaskId, TaskStatus, WorkflowStatus};
+use serde_json::Value;
 
 use crate::change::HandOutFacts;
 use crate::decide::Stop;
@@ -10,6 +11,12 @@ use crate::pin::Step;
 use crate::schedule::{By, Site};
 use crate::task::Task;
 use crate::turn::{Closing, Turn};
+
+/// By which a report says how long to wait before the next attempt.
+const RETRY_AFTER: &str = "_retryAfterSeconds";
+
+/// Where a definition has no longest delay.
+const RETRY_AFTER_SECONDS_MAX: i64 = 86_400;
 
 impl Turn<'_> {
     pub(crate) fn retry_or_fail(&mut self, task: &Task) -> Result<(), Stop> {
@@ -23,12 +30,20 @@ impl Turn<'_> {
         };
         if let Some(site) = next.filter(may_retry) {
             if let Some(reason) = self.total_exhausted(task, &site.step) {
+                self.give_up_effect(task);
                 return self.fail_execution(task, reason);
             }
-            let delay_ms = delay_ms(site.step.policy(), task.attempt, task.id);
+            let policy = site.step.policy();
+            let asked_ms = asked_ms(policy, &task.output);
+            let delay_ms = delay_ms(policy, task.attempt, task.id).max(asked_ms);
             let ready_at = self.now().plus_ms(delay_ms);
             return self.schedule_again(site, task, ready_at, By::Itself);
         }
+        if let Some(probed) = self.probed(task) {
+            self.absorb(task);
+            return self.follow_probe(task, &probed);
+        }
+        self.give_up_effect(task);
         let flags = task.step.task();
         if flags.optional {
             self.absorb(task);
@@ -88,6 +103,21 @@ pub(crate) fn ending_of(status: TaskStatus) -> WorkflowStatus {
         | TaskStatus::Scheduled
         | TaskStatus::InProgress => WorkflowStatus::Failed,
     }
+}
+
+/// What the worker asks to wait at least: `_retryAfterSeconds` in what it reported. The longest delay
+/// of the definition is also the longest that can be asked for.
+fn asked_ms(policy: &TaskDef, output: &Payload) -> i64 {
+    if !output.text().contains(RETRY_AFTER) {
+        return 0;
+    }
+    let said = output.value().get(RETRY_AFTER).and_then(Value::as_f64).unwrap_or(0.0);
+    let seconds = if said.is_finite() { said.ceil() as i64 } else { 0 }; // Saturates.
+    let max = match policy.max_retry_delay_seconds {
+        0 => RETRY_AFTER_SECONDS_MAX,
+        max => max.into(),
+    };
+    seconds.clamp(0, max).saturating_mul(1000)
 }
 
 /// Milliseconds before the attempt after `attempt`. Jitter is a hash of the failed task's id, so
@@ -151,6 +181,27 @@ mod tests {
         let spread: std::collections::BTreeSet<_> =
             (0..50).map(|n| delay_ms(&jittered, 0, TaskId::from_bytes([n; 16]))).collect();
         assert!(spread.len() > 30, "tasks do not all wait for the same moment");
+    }
+
+    #[test]
+    fn a_worker_may_ask_for_more_patience_within_bounds() {
+        let asked = |policy: &TaskDef, output: &str| {
+            asked_ms(policy, &Payload::from_text(output.to_owned()).unwrap())
+        };
+        let free = TaskDef::default();
+        assert_eq!(asked(&free, r#"{"_retryAfterSeconds": 30}"#), 30_000);
+        assert_eq!(asked(&free, r#"{"_retryAfterSeconds": 1.2}"#), 2_000);
+        assert_eq!(asked(&free, r#"{"_retryAfterSeconds": 1e300}"#), 86_400_000);
+        for nothing in [
+            "{}",
+            r#"{"_retryAfterSeconds": -5}"#,
+            r#"{"_retryAfterSeconds": "x"}"#,
+            r#"{"a": {"_retryAfterSeconds": 9}}"#,
+        ] {
+            assert_eq!(asked(&free, nothing), 0, "{nothing}");
+        }
+        let capped = TaskDef { max_retry_delay_seconds: 10, ..TaskDef::default() };
+        assert_eq!(asked(&capped, r#"{"_retryAfterSeconds": 30}"#), 10_000);
     }
 
     #[test]

@@ -10,8 +10,10 @@ use semel_model::{Digest, TaskStatus, WorkflowStatus};
 use crate::change::{Change, Removed};
 use crate::decide::{Rejection, Stop};
 use crate::event::{Rerun, Slot};
+use crate::gate::Comer;
 use crate::kinds::Kind;
 use crate::message::Message;
+use crate::redo::names;
 use crate::schedule::{By, Site};
 use crate::settle::join_behind;
 use crate::task::{Flow, Task};
@@ -42,9 +44,11 @@ impl Turn<'_> {
     }
 
     pub(crate) fn retry_under(&mut self, epoch: Option<u32>) -> Result<(), Stop> {
-        self.emit(Change::Revived { epoch, anew: false, failure_kept: true });
+        self.live_again(Change::Revived { epoch, anew: false, failure_kept: true })?;
         self.forget_terminate();
-        for task in self.unsuccessful() {
+        let failed = self.unsuccessful();
+        self.redo(Some(names(&failed)));
+        for task in failed {
             if self.execution().is_closed() {
                 break; // A TERMINATE task among them has ended it.
             }
@@ -78,7 +82,8 @@ impl Turn<'_> {
         let execution = self.execution();
         let is_candidate = |task: &&Arc<Task>| {
             let has_place = execution.home(task.fork).find(&task.reference).is_some();
-            !task.status.is_successful() && !task.is_passed_over && has_place
+            let is_probe = self.probed(task).is_some();
+            !task.status.is_successful() && !task.is_passed_over && has_place && !is_probe
         };
         let mut found: Vec<_> = execution.latest_attempts().filter(is_candidate).cloned().collect();
         found.sort_by_key(|task| task.seq);
@@ -155,13 +160,14 @@ impl Turn<'_> {
         self.clear();
         let epoch = self.epoch();
         self.emit(Change::Revived { epoch, anew: true, failure_kept: false });
-        self.begin_steps()
+        self.enter(Comer::Restarted)
     }
 
     fn clear(&mut self) {
         let generation = self.execution().generation + 1;
         self.emit(Change::TasksRemoved { which: Removed::All, generation });
         self.emit(Change::VariablesReset);
+        self.redo(None);
     }
 
     pub(crate) fn rerun(&mut self, rerun: &Rerun) -> Result<(), Stop> {
@@ -202,10 +208,11 @@ impl Turn<'_> {
         let Some(target) = target else {
             self.clear();
             self.emit(revived);
-            return self.begin_steps();
+            return self.enter(Comer::Restarted);
         };
         let gone = self.remove_after(&target);
-        self.emit(revived);
+        let mut again = names(&gone);
+        self.live_again(revived)?;
         if target.kind() != Kind::Terminate {
             self.forget_terminate();
         }
@@ -213,6 +220,9 @@ impl Turn<'_> {
         self.reopen_around(&target, gone);
         let mut others = self.unsuccessful();
         others.retain(|other| other.id != target.id);
+        again.extend(names(&others));
+        again.insert(target.reference.to_string());
+        self.redo(Some(again));
         let input = match rerun.task_input {
             Some(input) => self.given(&target.step, target.id, input),
             None => self.input_again(&target),
@@ -228,27 +238,6 @@ impl Turn<'_> {
             self.do_again(&target, target.attempt, input)?;
         }
         self.go_on_everywhere()
-    }
-
-    /// What it is inside of had begun. Of what was skipped ahead that may not be so.
-    fn is_reached(&self, target: &Task) -> bool {
-        let home = self.execution().home(target.fork);
-        let Some(place) = home.find(&target.reference) else { return false };
-        home.surroundings(place).all(|outer| {
-            let found = self.execution().latest(&self.name_beside(target, outer));
-            let turn = |found: &Task| target.turns.get(found.turns.len()).copied();
-            let is_begun = |found: &Arc<Task>| {
-                let in_turn = found.as_loop().is_none_or(|own| turn(found) <= Some(own.turn));
-                found.seq < target.seq && in_turn
-            };
-            found.is_some_and(is_begun)
-        })
-    }
-
-    /// Of a sub-workflow the newest attempt stands for all: what came beside it keeps its place.
-    fn with_its_child(&self, target: Arc<Task>) -> Arc<Task> {
-        let newest = self.execution().latest(&target.reference);
-        newest.filter(|_| target.kind() == Kind::SubWorkflow).cloned().unwrap_or(target)
     }
 
     /// What the task was given; a skipped one was given nothing yet.
@@ -320,6 +309,7 @@ impl Turn<'_> {
             self.fail_at_once(task.id, why);
             return Ok(());
         }
+        self.enter_effect(task.id)?;
         self.begin_system(task.kind(), task.id)
     }
 
@@ -354,7 +344,7 @@ impl Turn<'_> {
                 self.put_off_failures_behind(&task);
             }
             let epoch = self.epoch();
-            self.emit(Change::Revived { epoch, anew: false, failure_kept: false });
+            self.live_again(Change::Revived { epoch, anew: false, failure_kept: false })?;
         }
         self.emit(Change::TaskReopened { task: id, epoch });
         self.join_again(&task);

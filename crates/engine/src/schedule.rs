@@ -6,11 +6,13 @@ use serde_json::Value;
 use crate::change::{Change, HandOutFacts};
 use crate::decide::Stop;
 use crate::domain::{self, Choice};
+use crate::effect::Upcoming;
 use crate::event::Slot;
 use crate::kinds::Kind;
 use crate::pin::Step;
 use crate::question::{ASK_RETRY_MS, Answer, Question};
 use crate::task::Task;
+use crate::tasks::http;
 use crate::turn::{Closing, PAYLOAD_BYTES_MAX, Turn};
 
 /// Runs that START_WORKFLOW tasks begin in one turn; each has a key that must be held.
@@ -95,6 +97,7 @@ impl Turn<'_> {
     ) -> Result<(), Stop> {
         let attempt = replaces.map_or(0, |failed| failed.attempt + 1);
         let task = self.task_id(&site.reference, attempt);
+        self.upcoming = Some(Upcoming { id: task, reference: site.reference.clone(), attempt });
         let is_dynamic = site.step.kind() == Kind::Dynamic;
         let site = if is_dynamic { self.dynamic(site, task)? } else { site };
         let step = &site.step;
@@ -102,7 +105,9 @@ impl Turn<'_> {
         let input = match by {
             By::Hand(Some(input)) => self.given(step, task, input),
             By::Hand(None) | By::Itself => {
-                let input = self.input_of(&site, task, replaces.map(|task| &task.input));
+                let input = http::frozen(replaces).unwrap_or_else(|| {
+                    self.input_of(&site, task, replaces.map(|task| &task.input))
+                });
                 self.store(input)
             }
         };
@@ -110,7 +115,7 @@ impl Turn<'_> {
         let is_small = bytes <= PAYLOAD_BYTES_MAX;
         let input = if is_small { input } else { self.store(Payload::empty()) };
         let system = step.kind().is_system();
-        let choice = match system {
+        let choice = match step.kind().is_reserved() {
             true => Choice::Settled(None),
             false => domain::choose(self.execution().task_to_domain(), step.task_type()),
         };
@@ -140,6 +145,10 @@ impl Turn<'_> {
         if let Some(why) = self.unfit_input(step, input) {
             self.fail_at_once(task, why);
             return Ok(());
+        }
+        self.enter_effect(task)?;
+        if self.execution().expect_task(task).status.is_terminal() {
+            return Ok(()); // It has happened already, or may not.
         }
         if let Choice::Ask(domains) = choice {
             let task_type = step.task_type().to_owned();

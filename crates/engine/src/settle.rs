@@ -93,12 +93,16 @@ impl Turn<'_> {
     /// What follows from a task that has ended, unless the execution is paused.
     fn follow(&mut self, id: TaskId) -> Result<(), Stop> {
         // What is drawn twice in one turn is drawn once.
+        self.conclude_applied()?;
         let Some(task) = self.task(id).filter(|task| !task.replaced) else { return Ok(()) };
         if !self.execution().is_live() || self.execution().is_paused() {
             return Ok(());
         }
         if task.status.is_successful() {
-            return self.go_on_after(&task);
+            return match self.probed(&task) {
+                Some(probed) => self.follow_probe(&task, &probed),
+                None => self.go_on_after(&task),
+            };
         }
         self.retry_or_fail(&task)
     }
@@ -192,7 +196,8 @@ impl Turn<'_> {
     fn rouse(&mut self) -> Result<bool, Stop> {
         let execution = self.execution();
         let is_done = |task: &Arc<Task>| task.kind().is_passive() && task.question.is_none();
-        let may_go_on = execution.is_live() && !execution.is_paused() && !self.is_leaving();
+        let is_held_up = execution.is_paused() || execution.is_queued() || self.is_leaving();
+        let may_go_on = execution.is_live() && !is_held_up;
         if !may_go_on || !execution.open_tasks().all(is_done) {
             return Ok(false);
         }

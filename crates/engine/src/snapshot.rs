@@ -89,6 +89,7 @@ impl Execution {
         if is_timed {
             self.arm_workflow_deadline();
         }
+        self.arm_gate();
         if !self.is_closed() {
             let open: Vec<_> = self.open_tasks().cloned().collect();
             for task in open {

@@ -84,6 +84,7 @@ impl Turn<'_> {
             return Err(self.wrong_state("upgraded"));
         }
         self.expect_arrived()?;
+        self.expect_begun()?;
         self.expect_place()?;
         for slot in outputs.values() {
             self.expect_object("taskOutput", *slot)?;

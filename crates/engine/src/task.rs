@@ -7,6 +7,7 @@ use semel_model::{Digest, ExecutionId, Payload, TaskId, TaskStatus, Timestamp, W
 use serde::{Deserialize, Serialize};
 
 use crate::kinds::Kind;
+use crate::once::{EffectStatus, Once};
 use crate::pin::Step;
 use crate::question::Question;
 
@@ -63,6 +64,9 @@ pub struct Task {
     /// The dynamic fork whose branch it is part of.
     pub fork: Option<TaskId>,
     pub flow: Flow,
+    /// How it stands to its effect, if that is done once.
+    #[serde(default)]
+    pub once: Option<Box<Once>>,
 }
 
 /// What a task of control flow keeps in mind.
@@ -109,7 +113,30 @@ pub struct Child {
 impl Task {
     /// Offered to workers: open, and its queue is known.
     pub fn is_placed(&self) -> bool {
-        !self.status.is_terminal() && self.question.is_none() && !self.system
+        let is_held_back = self.once.as_ref().is_some_and(|once| once.holds_back());
+        !self.status.is_terminal() && self.question.is_none() && !self.system && !is_held_back
+    }
+
+    /// Open, and nobody knows whether its effect has happened.
+    pub fn is_in_doubt(&self) -> bool {
+        let is_unknown = |once: &Once| once.status == EffectStatus::Unknown;
+        !self.status.is_terminal() && self.once.as_deref().is_some_and(is_unknown)
+    }
+
+    /// It has happened after all, and it was this one's.
+    pub(crate) fn end_doubt(&mut self) {
+        if let Some(once) = self.once.as_mut().filter(|once| once.status == EffectStatus::Unknown) {
+            once.status = EffectStatus::Claimed;
+        }
+    }
+
+    /// The effect is its own to finish.
+    pub(crate) fn has_claim(&self) -> bool {
+        self.once.as_ref().is_some_and(|once| match once.status {
+            EffectStatus::Claimed => true,
+            EffectStatus::Unknown => once.owner.is_none(),
+            EffectStatus::Waiting | EffectStatus::Replayed => false,
+        })
     }
 
     /// The turn of the innermost loop it is in; 0 outside of loops. Of a loop, its own.

@@ -1,8 +1,9 @@
 //! # System tasks: those the engine runs itself, one file each
 //!
 //! They begin in the decision that schedules them, or when their delay is over; most end in it too.
-//! No worker is ever offered one; anybody may answer for an open one by the task API.
+//! No worker is ever offered one, HTTP excepted; anybody may answer for an open one by the task API.
 
+mod acquire_lock;
 mod decision;
 mod do_while;
 mod dynamic;
@@ -11,11 +12,13 @@ mod exclusive_join;
 mod fork_join;
 mod fork_join_dynamic;
 mod given_definition;
+pub(crate) mod http;
 mod inline;
 mod join;
 mod json_jq_transform;
 mod lambda;
 mod pull_workflow_messages;
+mod release_lock;
 mod set_variable;
 mod start_workflow;
 mod sub_workflow;
@@ -23,8 +26,11 @@ mod switch;
 mod terminate;
 mod wait;
 
+pub use acquire_lock::{LEASE_SECONDS_MAX, LOCK_NAME_BYTES_MAX};
 pub use given_definition::marked_dynamic;
 pub(crate) use given_definition::unmarked;
+pub use http::LEFT_TO_OTHERS_SECONDS;
+pub(crate) use http::is_unsafe;
 pub(crate) use set_variable::VARIABLES_BYTES_MAX;
 
 use std::sync::Arc;
@@ -42,7 +48,7 @@ use crate::turn::{Closing, Turn};
 impl Turn<'_> {
     pub(crate) fn begin_system(&mut self, kind: Kind, task: TaskId) -> Result<(), Stop> {
         match kind {
-            Kind::Worker | Kind::Human | Kind::Yield => {}
+            Kind::Worker | Kind::Http | Kind::Human | Kind::Yield => {}
             Kind::Dynamic => self.fail_dynamic(task)?,
             Kind::Noop => self.end_system(task, TaskStatus::Completed, Payload::empty(), None),
             Kind::SetVariable => self.set_variables(task),
@@ -62,6 +68,8 @@ impl Turn<'_> {
             Kind::Jq => self.begin_jq(task),
             Kind::Absent => self.fail_absent(task),
             Kind::PullMessages => self.begin_pull(task),
+            Kind::AcquireLock => self.begin_acquire(task)?,
+            Kind::ReleaseLock => self.begin_release(task)?,
         }
         Ok(())
     }
@@ -102,7 +110,10 @@ impl Turn<'_> {
             | Kind::Dynamic
             | Kind::Yield
             | Kind::Absent
-            | Kind::PullMessages => {} // They have none.
+            | Kind::PullMessages
+            | Kind::Http
+            | Kind::AcquireLock
+            | Kind::ReleaseLock => {} // They have none.
         }
         Ok(())
     }

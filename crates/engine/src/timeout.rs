@@ -58,6 +58,12 @@ impl Turn<'_> {
         let reason = self.reason(task, timeout, held);
         match (timeout, policy) {
             (Timeout::Response, _) | (_, TaskTimeoutPolicy::Retry) => {
+                let facts = held.facts();
+                if self.ends_in_doubt(task, &facts, None, Some(&reason))?
+                    || self.ended_in_doubt(task, &reason, held)
+                {
+                    return Ok(());
+                }
                 self.close_timed_out(task, reason, held);
                 self.after_close(task.id);
                 Ok(())

@@ -12,6 +12,7 @@ use crate::event::{Parent, Progress};
 use crate::expression::merged;
 use crate::handling::{Deed, Handled};
 use crate::message::{ChildEnd, Message};
+use crate::record::RecordKey;
 use crate::turn::{Closing, Turn};
 
 impl Turn<'_> {
@@ -26,6 +27,10 @@ impl Turn<'_> {
             Message::Watch { from, task, epoch } => {
                 self.watch(Parent { execution: *from, task: *task }, *epoch);
                 Ok(())
+            }
+            Message::YourTurn { task, scope, key, claim } => {
+                let key = RecordKey { scope: scope.clone(), key: key.clone() };
+                self.take_turn(*task, &key, claim)
             }
             Message::Handled(handled) => self.handle(handled),
         }

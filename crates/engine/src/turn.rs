@@ -15,13 +15,15 @@ use crate::apply::Page;
 use crate::change::{Change, HandOutFacts};
 use crate::decide::{Brought, Decision, Rejection, Rows, Stop};
 use crate::delivery::HandOut;
+use crate::effect::Upcoming;
 use crate::event::Slot;
 use crate::execution::Execution;
 use crate::expression::Reading;
 use crate::facts::{Claim, Facts, Registered};
 use crate::message::{EPOCH_ALONE, Message};
+use crate::outcome::Outcome;
 use crate::pin::Pinned;
-use crate::record::RecordKey;
+use crate::record::{Record, RecordKey};
 use crate::task::Task;
 
 /// Inputs and outputs of tasks and runs. A task with a larger one fails for good, a run as well; a
@@ -51,6 +53,8 @@ pub(crate) struct Turn<'a> {
     offered: BTreeSet<TaskId>,
     /// Start keys taken by this very turn.
     claimed: BTreeMap<RecordKey, ExecutionId>,
+    /// Other records, as this turn has made them.
+    pub(crate) guarded: BTreeMap<RecordKey, Option<Record>>,
     /// The run begins in another run's commit.
     pub(crate) newborn: bool,
     /// How many START_WORKFLOW and SUB_WORKFLOW tasks this turn has begun.
@@ -60,6 +64,18 @@ pub(crate) struct Turn<'a> {
     pub(crate) ending: Option<WorkflowStatus>,
     /// What listeners call it when the run lives again.
     pub(crate) revives_as: &'static str,
+    /// The task whose input is being made.
+    pub(crate) upcoming: Option<Upcoming>,
+    /// Records that tasks of this turn must be judged on, and that are not at hand.
+    pub(crate) missing: Vec<RecordKey>,
+    /// Effects are done once more.
+    pub(crate) redoes: bool,
+    /// What became of effects whose tasks have ended for good.
+    pub(crate) outcomes: Vec<(TaskId, Outcome)>,
+    /// Tasks that have failed and may be tried again.
+    pub(crate) failed: Vec<TaskId>,
+    /// What is known of effects beyond what their tasks end with.
+    pub(crate) known: BTreeMap<TaskId, Outcome>,
     /// What the expressions of this turn have looked into, and may still.
     pub(crate) reading: Reading,
 }
@@ -111,11 +127,18 @@ impl<'a> Turn<'a> {
             stirred: false,
             offered: BTreeSet::new(),
             claimed: BTreeMap::new(),
+            guarded: BTreeMap::new(),
             newborn: false,
             starts: 0,
             children: 0,
             ending: None,
             revives_as: "",
+            missing: Vec::new(),
+            redoes: false,
+            outcomes: Vec::new(),
+            failed: Vec::new(),
+            known: BTreeMap::new(),
+            upcoming: None,
             reading: Reading::default(),
         }
     }
@@ -151,6 +174,9 @@ impl<'a> Turn<'a> {
             self.offered.insert(*task);
             self.steps += 1;
         }
+        if let Change::EffectNoted { task, .. } = &change {
+            self.offered.insert(*task); // Its row, if it has one, is as old as this turn.
+        }
         self.steps += usize::from(matches!(change, Change::TaskClosed { .. }));
         if !is_heard {
             return self.changes.push(change);
@@ -161,9 +187,18 @@ impl<'a> Turn<'a> {
 
     /// Every end of a task takes this door: a child it waited for is let go.
     pub(crate) fn emit_closed(&mut self, task: TaskId, closing: Closing) {
+        let outcome = self.outcome_of(task, &closing);
         let closing = self.fitting(task, closing);
+        self.outcomes.extend(outcome.map(|outcome| (task, outcome)));
+        if matches!(closing.status, TaskStatus::Failed | TaskStatus::TimedOut) {
+            self.failed.push(task);
+        }
         let Closing { status, output, reason, fingerprint, hand_out, farewell } = closing;
-        let child = self.execution.task(task).and_then(|task| task.child);
+        let before = self.execution.task(task).cloned();
+        if let Some(before) = before.as_ref().filter(|_| status != TaskStatus::Completed) {
+            self.leave_line(before);
+        }
+        let child = before.and_then(|task| task.child);
         self.emit(Change::TaskClosed { task, status, output, reason, fingerprint, hand_out });
         if let (Some(child), Some(reason)) = (child.filter(|it| !it.is_observed), farewell) {
             let message = Message::ParentLeft { epoch: child.epoch, reason };
@@ -200,6 +235,7 @@ impl<'a> Turn<'a> {
                 started_at,
                 polls,
                 worker: task.worker.clone(),
+                fence: task.fence.filter(|_| task.is_in_doubt()).unwrap_or_default(),
                 ..HandOut::default()
             });
         }
@@ -303,13 +339,31 @@ impl<'a> Turn<'a> {
     /// Who has that start key.
     pub(crate) fn claim(&mut self, key: &RecordKey) -> Result<Option<Claim>, Stop> {
         if let Some(run) = self.claimed.get(key) {
-            return Ok(Some(Claim { run: *run, live: true }));
+            return Ok(Some(Claim::live(*run)));
         }
         let known = self.facts.records.get(&key.scope).and_then(|keys| keys.get(&key.key));
         let Some(found) = known else { return Err(Stop::Miss(Rows::Record(key.clone()))) };
         let used = self.used.records.entry(key.scope.clone()).or_default();
         used.insert(key.key.clone(), *found);
         Ok(*found)
+    }
+
+    /// The record under that key, as this turn has it.
+    pub(crate) fn guard(&mut self, key: &RecordKey) -> Result<Option<Record>, Stop> {
+        if let Some(made) = self.guarded.get(key) {
+            return Ok(made.clone());
+        }
+        let known = self.facts.guards.get(&key.scope).and_then(|keys| keys.get(&key.key));
+        let Some(found) = known else { return Err(Stop::Miss(Rows::Guard(key.clone()))) };
+        let used = self.used.guards.entry(key.scope.clone()).or_default();
+        used.insert(key.key.clone(), found.clone());
+        Ok(found.clone())
+    }
+
+    /// Greater than that of any earlier owner of whatever this turn claims.
+    pub(crate) fn fence(&mut self) -> u64 {
+        self.used.fence = self.facts.fence;
+        self.facts.fence.unwrap_or_default()
     }
 
     pub(crate) fn take_key(&mut self, key: RecordKey, run: ExecutionId) {

@@ -5,7 +5,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use semel_model::{ExecutionMetadata, Task, TaskStatus, Timestamp, Workflow, WorkflowStatus};
+use semel_model::{
+    EffectOwner, ExecutionMetadata, Task, TaskStatus, Timestamp, Workflow, WorkflowStatus,
+};
 
 use crate::delivery::Delivery;
 use crate::execution::Execution;
@@ -55,8 +57,9 @@ pub fn workflow(execution: &Execution, with_tasks: bool) -> Workflow {
         last_retried_time: execution.last_resumed_at(),
         history: Vec::new(),
         idempotency_key: execution.idempotency_key().map(str::to_owned),
-        rate_limit_key: None,
-        rate_limited: false,
+        rate_limit_key: execution.concurrency_key().map(str::to_owned),
+        rate_limited: execution.is_queued(),
+        blocked_by: execution.blocked_by(),
         aggregate_token_usage: None,
         start_time: execution.started_at(),
         workflow_name: definition.name.clone(),
@@ -99,6 +102,13 @@ pub fn task(execution: &Execution, state: &State) -> Task {
         queue_wait_time: queue_wait(state.started_at, state.ready_at),
         sub_workflow_id: state.child.map(|child| child.run),
         subworkflow_changed: state.child.is_some_and(|child| child.epoch > 0),
+        effect_status: state.once.as_ref().map(|once| once.status.as_str().to_owned()),
+        effect_owner: state
+            .once
+            .as_ref()
+            .and_then(|once| once.owner)
+            .map(|owner| EffectOwner { workflow_id: owner.execution, task_id: owner.task }),
+        effect_payload_mismatch: state.once.as_ref().is_some_and(|once| once.mismatch),
         ..blank
     }
 }
@@ -164,7 +174,11 @@ pub fn blank(step: &Step, workflow: &str, row: &Delivery) -> Task {
         loop_over_task: row.iteration() > 0,
         fence_token: None,
         lease_until: None,
-        attempt: None,
+        attempt: Some(row.attempt + 1),
+        effect_key: Some(row.effect_key()),
+        effect_status: None,
+        effect_owner: None,
+        effect_payload_mismatch: false,
         traceparent: row.traceparent,
     }
 }

@@ -57,10 +57,12 @@ impl ExecutionId {
     }
 }
 
-/// Names the effect of a step for ever: no retry, rerun or restart changes it.
-pub fn effect_key(execution: ExecutionId, reference: &str, iteration: u32) -> String {
-    let iteration = iteration.to_be_bytes();
-    let parts = [b"effect/v1".as_slice(), execution.as_bytes(), reference.as_bytes(), &iteration];
+/// Names the effect of a task for ever: no retry, rerun or restart changes it. The name of a task
+/// tells the turns of all loops around it, `pay__2__1`. `epoch` counts how often somebody asked for
+/// the effect to be done once more.
+pub fn effect_key(execution: ExecutionId, task: &str, epoch: u32) -> String {
+    let epoch = epoch.to_be_bytes();
+    let parts = [b"effect/v1".as_slice(), execution.as_bytes(), task.as_bytes(), &epoch];
     derived(parts).hyphenated().to_string()
 }
 
@@ -232,6 +234,21 @@ mod tests {
             assert_ne!(id, other);
         }
         assert_eq!(id.to_string().len(), 36);
+    }
+
+    #[test]
+    fn an_effect_key_depends_on_run_task_and_epoch_and_keeps_its_bytes() {
+        let execution = ExecutionId::from_bytes([7; 16]);
+        let key = effect_key(execution, "pay__2", 0);
+        assert_eq!(key, "b9838013-73d5-80f6-90e8-f5d4f85ca862");
+        for other in [
+            effect_key(ExecutionId::from_bytes([8; 16]), "pay__2", 0),
+            effect_key(execution, "pay", 0),
+            effect_key(execution, "pay__2__1", 0),
+            effect_key(execution, "pay__2", 1),
+        ] {
+            assert_ne!(key, other);
+        }
     }
 
     #[test]

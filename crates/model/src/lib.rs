@@ -3,8 +3,12 @@
 //! Definitions, executions, tasks, results and requests as Conductor's clients spell them, plus the
 //! ids, times and payloads everybody shares. **May use:** serde. **May not:** decide anything.
 
+mod canonical;
+mod concurrency;
+mod effect;
 mod enforced;
 mod event_handler;
+mod http_request;
 mod ids;
 pub mod lenient;
 mod names;
@@ -12,6 +16,7 @@ mod ordered;
 mod payload;
 mod requests;
 mod schema;
+mod start_policy;
 mod status;
 mod summary;
 mod tag;
@@ -25,9 +30,16 @@ mod workflow;
 mod workflow_def;
 mod workflow_task;
 
+pub use canonical::canonical;
+pub use concurrency::{Concurrency, ConcurrencyPolicy, effective_concurrency};
+pub use effect::{
+    EFFECT_RETENTION_SECONDS, EffectMode, EffectPolicy, EffectScope, OnInProgress,
+    OnPayloadMismatch, OnUnknown, effective_effect,
+};
 pub use event_handler::{
     Action, ActionKind, EventHandler, StartAction, TaskAction, TerminateAction, VariablesAction,
 };
+pub use http_request::{HttpClass, HttpKey, HttpMethod, HttpRequest, OnConditionFailed};
 pub use ids::{Digest, ExecutionId, TaskId, effect_key};
 pub use names::UnknownName;
 pub use ordered::Ordered;
@@ -36,10 +48,11 @@ pub use requests::{
     BulkResponse, ErrorBody, SearchResult, SignalResponse, StartWorkflowRequest, Violation,
     WorkflowStateUpdate,
 };
+pub use start_policy::StartPolicy;
 pub use status::{IdempotencyStrategy, TaskResultStatus, TaskStatus, WorkflowStatus};
 pub use summary::{TaskSummary, WorkflowSummary};
 pub use tag::{Tag, TagKind};
-pub use task::{ExecutionMetadata, Task};
+pub use task::{EffectOwner, ExecutionMetadata, Task};
 pub use task_def::{RetryLogic, TaskDef, TaskTimeoutPolicy};
 pub use task_result::{PollData, TaskExecLog, TaskResult};
 pub use timestamp::Timestamp;

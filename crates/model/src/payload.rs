@@ -9,6 +9,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::lenient;
+
 /// Shared, immutable JSON text.
 #[derive(Clone)]
 pub struct Payload(Arc<RawValue>);
@@ -24,6 +26,11 @@ impl Payload {
 
     pub fn from_text(text: String) -> Result<Self, serde_json::Error> {
         RawValue::from_string(text).map(|raw| Self(raw.into()))
+    }
+
+    /// An object that can be read to its end; what is stored of strangers has to be.
+    pub fn readable(text: &str) -> Result<Self, serde_json::Error> {
+        lenient::object(&mut serde_json::Deserializer::from_str(text))
     }
 
     pub fn from_value(value: &Value) -> Self {

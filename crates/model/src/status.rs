@@ -113,6 +113,12 @@ names! {
         Fail = "FAIL",
         ReturnExisting = "RETURN_EXISTING",
         FailOnRunning = "FAIL_ON_RUNNING",
+        /// Ours: a run that failed may have a successor.
+        ReturnExistingUnlessFailed = "RETURN_EXISTING_UNLESS_FAILED",
+        /// Ours: the live run ends and the new one begins.
+        TerminateExisting = "TERMINATE_EXISTING",
+        /// Ours: a live run is returned, a closed one has a successor.
+        ReturnRunning = "RETURN_RUNNING",
     }
 }
 

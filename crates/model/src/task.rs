@@ -116,9 +116,29 @@ pub struct Task {
     /// Ours: how often this step has been tried, this time included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempt: Option<u32>,
+    /// Ours: names what the task does to the world; every attempt has the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effect_key: Option<String>,
+    /// Ours: how it stands to an effect that is done once: CLAIMED, WAITING, REPLAYED or UNKNOWN.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effect_status: Option<String>,
+    /// Ours: whose effect it was given, or waits for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effect_owner: Option<EffectOwner>,
+    /// Ours: what it was given was done with something else than it asked for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub effect_payload_mismatch: bool,
     /// Ours: the trace its run was started in, for the worker to go on with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traceparent: Option<Traceparent>,
+}
+
+/// The task whose effect it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EffectOwner {
+    pub workflow_id: ExecutionId,
+    pub task_id: TaskId,
 }
 
 /// Timings that Conductor's own workers exchange. We keep none, so it is always written empty.

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::names::names;
 use crate::workflow_def::EMPTY_MAP;
-use crate::{SchemaDef, Timestamp, WorkflowTask, lenient};
+use crate::{CacheConfig, EffectPolicy, SchemaDef, Timestamp, WorkflowTask, lenient};
 
 /// How attempts at a step are made, timed and repeated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -88,6 +88,14 @@ pub struct TaskDef {
     /// Ours: a stale report is answered with an error instead of politely ignored.
     #[serde(deserialize_with = "lenient::boxed_flag", skip_serializing_if = "Option::is_none")]
     pub strict_fencing: Option<bool>,
+    /// Ours: what it does to the world, and how often it may.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effect: Option<EffectPolicy>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_config: Option<CacheConfig>,
+    /// Ours: whoever wrote it says that repeating a request without a key does no harm.
+    #[serde(deserialize_with = "lenient::boxed_flag", skip_serializing_if = "Option::is_none")]
+    pub assume_idempotent: Option<bool>,
 }
 
 impl Default for TaskDef {
@@ -129,6 +137,9 @@ impl Default for TaskDef {
             tags: None,
             overwrite_tags: None,
             strict_fencing: None,
+            effect: None,
+            cache_config: None,
+            assume_idempotent: None,
         }
     }
 }
@@ -216,6 +227,8 @@ mod tests {
             "concurrentExecLimit": 5, "inputKeys": ["k"], "inputTemplate": {"x": null},
             "isolationGroupId": "g", "executionNameSpace": "n", "baseType": "b",
             "runtimeMetadata": ["s"], "tags": [], "overwriteTags": false, "strictFencing": true,
+            "assumeIdempotent": true, "effect": {"mode": "ONCE", "key": "${id}"},
+            "cacheConfig": {"key": "k", "ttlInSecond": 7},
             "outputSchema": {"name": "s", "version": 1, "createTime": 0, "updateTime": 0}});
         let written = write(&read(full.clone()));
         for (key, value) in full.as_object().unwrap() {

@@ -5,6 +5,8 @@
 //! Beyond Conductor we refuse what could never run: a fork without its join, a join on nobody, and
 //! references that would be mistaken for the execution itself or for a turn of a loop.
 
+mod idempotency;
+
 use std::collections::HashSet;
 use std::fmt::Display;
 use std::sync::Arc;
@@ -13,7 +15,7 @@ use serde_json::Value;
 
 use crate::{
     Action, ActionKind, EventHandler, InlineDefinition, STATE_KEYS, StartWorkflowRequest,
-    TaskAction, TaskDef, Violation, WorkflowDef, WorkflowTask,
+    TaskAction, TaskDef, Violation, WorkflowDef, WorkflowTask, http_request,
 };
 
 /// A report longer than this helps nobody, and a hostile definition could ask for a huge one.
@@ -23,6 +25,9 @@ pub const ACTIONS_MAX: usize = 100;
 /// A longer key is refused.
 pub const IDEMPOTENCY_KEY_BYTES_MAX: usize = 512;
 
+/// What a task can be told of itself in its input.
+const SYSTEM_PARAMETERS: [&str; 4] =
+    ["CPEWF_TASK_ID", "CPEWF_EFFECT_KEY", "CPEWF_ATTEMPT", "CPEWF_FENCE"];
 const PRIORITY_MAX: i32 = 99;
 const PATH_CHARS_MAX: usize = 500;
 const MESSAGE_CHARS_MAX: usize = 1000;
@@ -224,12 +229,14 @@ impl Findings {
         let mut open = vec![(prefix.to_owned(), outermost)];
         while let Some((prefix, definition)) = open.pop() {
             self.head(&prefix, definition);
+            self.policies(&prefix, definition);
             let places = places(&prefix, definition);
             let references: HashSet<_> =
                 places.iter().map(|place| place.step.task_reference_name.as_str()).collect();
             let mut seen = HashSet::new();
             for place in &places {
                 self.step(place);
+                self.step_effects(place);
                 self.uniqueness(place, &mut seen, &definition.name);
                 self.neighbours(place, &references);
                 if !place.is_in_loop {
@@ -423,7 +430,10 @@ impl Findings {
                 self.required(place, "loopOver", !step.body().is_empty());
             }
             "SUB_WORKFLOW" => self.sub_workflow(place),
-            "HTTP" => self.input(place, registered, &["http_request", "uri", "method"]),
+            "HTTP" => {
+                self.input(place, registered, &["http_request", "uri", "method"]);
+                self.http(place);
+            }
             "KAFKA_PUBLISH" => self.input(place, registered, &["kafka_request"]),
             "JSON_JQ_TRANSFORM" => self.input(place, registered, &["queryExpression"]),
             "TERMINATE" => self.terminate(place),
@@ -463,6 +473,20 @@ impl Findings {
         } else if !has_input(step, "forkTaskInputs") {
             self.required(place, "dynamicForkTasksParam", tasks);
             self.required(place, "dynamicForkTasksInputParamName", inputs);
+        }
+    }
+
+    /// What is written out of a request has to be one.
+    fn http(&mut self, place: &Place<'_>) {
+        let parameters = place.step.input_parameters();
+        let is_flat = parameters.contains_key("uri") && parameters.contains_key("method");
+        let (at, request) = match parameters.get("http_request") {
+            Some(Value::Object(request)) => ("inputParameters.http_request", request),
+            None if is_flat => ("inputParameters", parameters),
+            Some(_) | None => return,
+        };
+        for (field, why) in http_request::objections(request) {
+            self.add(format!("{}.{at}.{field}", place.path), why);
         }
     }
 
@@ -585,7 +609,7 @@ impl Findings {
             let head = head_of(inside);
             let is_known = head == "workflow"
                 || references.contains(head)
-                || inside == "CPEWF_TASK_ID"
+                || SYSTEM_PARAMETERS.contains(&inside)
                 || inside.starts_with("NETFLIX_")
                 || (is_nested && head.contains('$'));
             if !is_known {
@@ -651,6 +675,10 @@ impl Findings {
                 ),
                 timeout,
             );
+        }
+        if let Some(policy) = &definition.effect {
+            let has_input = |name: &str| definition.input_template().contains_key(name);
+            self.effect("effect", policy, &has_input);
         }
     }
 
@@ -1186,8 +1214,8 @@ mod tests {
                 "SUB_WORKFLOW",
                 json!({"subWorkflowParam": {"workflowDefinition": "${workflow.input.d}"}}),
             ),
-            ("HTTP", json!({"inputParameters": {"http_request": {}}})),
-            ("HTTP", json!({"inputParameters": {"uri": "u", "method": "GET"}})),
+            ("HTTP", json!({"inputParameters": {"http_request": "${workflow.input.request}"}})),
+            ("HTTP", json!({"inputParameters": {"uri": "http://u", "method": "GET"}})),
             ("HTTP", json!({"taskDefinition": {"name": "n", "inputTemplate": {"uri": "u"}}})),
             ("KAFKA_PUBLISH", json!({"inputParameters": {"kafka_request": {}}})),
             ("JSON_JQ_TRANSFORM", json!({"inputParameters": {"queryExpression": "."}})),
@@ -1372,7 +1400,7 @@ mod tests {
             json!("a ${l.output.x} b ${inner.output.list[?(@.p > 3 && @.q == 'x y')].id}"),
             json!("${workflow.input..x}"),
             json!("${inner.output.list.length()}"),
-            json!("${CPEWF_TASK_ID}"),
+            json!("${CPEWF_TASK_ID} ${CPEWF_EFFECT_KEY} ${CPEWF_ATTEMPT} ${CPEWF_FENCE}"),
             json!("${NETFLIX_STACK}"),
             json!("${workflow.input.rows[${inner.output.n}].id}"),
             json!("${['inner'].output.x}"),

@@ -77,6 +77,9 @@ pub struct Workflow {
     pub rate_limit_key: Option<String>,
     #[serde(default)]
     pub rate_limited: bool,
+    /// It waits for its turn; this run was in its way when it came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocked_by: Option<ExecutionId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aggregate_token_usage: Option<Value>,
     #[serde(default)]

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::names::names;
-use crate::{Timestamp, WorkflowTask, lenient};
+use crate::{Concurrency, StartPolicy, Timestamp, WorkflowTask, lenient};
 
 /// What should run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -72,6 +72,12 @@ pub struct WorkflowDef {
     pub metadata: Option<Map<String, Value>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_config: Option<CacheConfig>,
+    /// Ours: which key a start gets, and what a second one under it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idempotency: Option<StartPolicy>,
+    /// Ours: how many runs may be under way at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub concurrency: Option<Concurrency>,
     #[serde(deserialize_with = "lenient::texts", skip_serializing_if = "Option::is_none")]
     pub masked_fields: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -111,6 +117,8 @@ impl Default for WorkflowDef {
             enforce_schema: true,
             metadata: Some(Map::new()),
             cache_config: None,
+            idempotency: None,
+            concurrency: None,
             masked_fields: Some(vec![]),
             tags: None,
             overwrite_tags: None,
@@ -366,6 +374,8 @@ mod tests {
             "inputSchema": {"name": "s", "version": 2, "type": "JSON", "data": {"x": 1},
                 "externalRef": "r", "createTime": 0, "updateTime": 0},
             "cacheConfig": {"key": "k", "ttlInSecond": 7}, "maskedFields": ["m"],
+            "idempotency": {"keyExpression": "${workflow.input.id}", "strategy": "FAIL"},
+            "concurrency": {"key": "k", "limit": 2, "policy": "SKIP"},
             "tags": [{"key": "k", "value": "v"}], "overwriteTags": true});
         let written = write(&read(full.clone()));
         for (key, value) in full.as_object().unwrap() {

@@ -12,7 +12,9 @@ use serde_json::{Map, Value};
 
 use crate::names::names;
 use crate::workflow_def::EMPTY_MAP;
-use crate::{CacheConfig, IdempotencyStrategy, Ordered, TaskDef, WorkflowDef, lenient};
+use crate::{
+    CacheConfig, EffectPolicy, IdempotencyStrategy, Ordered, TaskDef, WorkflowDef, lenient,
+};
 
 /// Steps inside steps, inline definitions included. A debug build reads this many on 2 MiB of stack.
 pub const STEP_NESTING_MAX: usize = 32;
@@ -94,6 +96,9 @@ pub struct WorkflowTask {
     pub permissive: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_config: Option<CacheConfig>,
+    /// Ours: wins over that of the task definition.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effect: Option<EffectPolicy>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Map<String, Value>>,
     /// The other name of `type` on input. Moved there while reading, so nobody else meets it.
@@ -140,6 +145,7 @@ impl Default for WorkflowTask {
             on_state_change: Some(Ordered::default()),
             permissive: false,
             cache_config: None,
+            effect: None,
             metadata: Some(Map::new()),
             workflow_task_type: None,
         }
@@ -374,6 +380,7 @@ mod tests {
             "dynamicForkTasksParam": "p", "dynamicForkTasksInputParamName": "q",
             "dynamicForkJoinTasksParam": "o", "loopCondition": "l", "items": "i", "sink": "k",
             "cacheConfig": {"key": "k", "ttlInSecond": 7}, "metadata": {"m": 1},
+            "effect": {"mode": "ONCE", "scope": "WORKFLOW"},
             "onStateChange": {"onStart": [{"type": "t", "payload": {"p": 1}}]},
             "subWorkflowParam": {"name": "w", "version": 2, "taskToDomain": {"a": "b"},
                 "idempotencyKey": "k", "idempotencyStrategy": "FAIL", "priority": "${x}",

@@ -233,7 +233,7 @@ impl World {
             return Ok(input.clone());
         }
         let mut failure = None;
-        let revealed = reveal(input, &mut |name| match self.secrets.value(name) {
+        let revealed = reveal(input, None, &mut |name| match self.secrets.value(name) {
             Ok(value) => value.map(|value| value.expose_secret().to_owned()),
             Err(error) => {
                 failure.get_or_insert(error);

@@ -118,6 +118,7 @@ impl Touched {
             | Change::TaskPlaced { task, .. }
             | Change::TaskProgressed { task, .. }
             | Change::TaskClosed { task, .. }
+            | Change::EffectNoted { task, .. }
             | Change::TaskAlerted { task, .. } => {
                 self.tasks.insert(*task);
             }
@@ -144,6 +145,13 @@ impl Touched {
             | Change::Paused
             | Change::Resumed
             | Change::MessagePosted { .. }
+            | Change::Guarded { .. }
+            | Change::Awaits { .. }
+            | Change::LetGo { .. }
+            | Change::EffectsRedone { .. }
+            | Change::LeftLine { .. }
+            | Change::Queued { .. }
+            | Change::Admitted { .. }
             | Change::MessagesTaken { .. }
             | Change::MessagesReturned { .. } => {}
         }

@@ -16,6 +16,7 @@ use semel_store::{Place, Row};
 
 use crate::events::subject;
 use crate::failure::Failure;
+use crate::lives::Origin;
 use crate::round::{Layer, Outcome, Round, Want};
 use crate::tally::Tally;
 use crate::work::Wants;
@@ -31,6 +32,12 @@ pub(crate) struct Draft {
     /// Steps that came with the data of a run, and go with it.
     given: BTreeSet<(ExecutionId, Digest)>,
     pub(crate) messages: BTreeMap<MessageKey, MessageRow>,
+    /// The highest fence drawn by what is drafted.
+    pub(crate) fence: u64,
+    /// Messages whose senders wait no more.
+    pub(crate) left: Vec<MessageKey>,
+    /// What is known of the requests that begin runs of this draft.
+    pub(crate) origins: BTreeMap<ExecutionId, Origin>,
     births: VecDeque<Birth>,
     /// Start keys of runs that are still to be born.
     claims: BTreeMap<RecordKey, ExecutionId>,
@@ -85,7 +92,10 @@ impl Round {
         before: &Execution,
         hearing: &Hearing<'_>,
     ) -> Result<bool, Outcome> {
-        let rows = self.deliveries_for(before, hearing);
+        let mut rows = self.deliveries_for(before, hearing);
+        let drafted = draft.layers.iter().filter(|layer| layer.execution.id() == before.id());
+        drafted.for_each(|layer| rows.extend(layer.rows.clone()));
+        rows.retain(|_, row| row.is_some());
         let hand_outs = rows
             .iter()
             .filter_map(|(task, row)| row.as_ref().map(|row| (*task, row.hand_out.clone())));
@@ -95,6 +105,7 @@ impl Round {
             deliveries: hand_outs.collect(),
             environment: environment.map_err(|failure| Outcome::Answer(Err(failure)))?,
             epoch: hearing.epoch,
+            fence: Some(self.next_fence(draft)),
             ..Facts::default()
         };
         self.sabotage.forge(hearing.event, &mut facts);
@@ -107,6 +118,8 @@ impl Round {
         layer.rows = rows;
         draft.follow(&layer.execution, &decision, hearing.event_id);
         draft.claim_keys(world)?;
+        draft.fence = draft.fence.max(decision.used.fence.unwrap_or_default());
+        self.note_guards(draft, &mut layer, &decision)?;
         let revived = decision.changes.iter().any(|it| matches!(it, Change::Revived { .. }));
         layer.write(hearing.event.clone(), decision, hearing.actor);
         self.note_life(draft, before, revived, &mut layer)?;
@@ -192,11 +205,27 @@ impl Round {
                 facts.know(name, version, found.as_ref());
                 Ok(())
             }
+            Rows::Guard(key) => {
+                let fact = self.record_in(draft, &key)?.map(Record::fact);
+                facts.guards.entry(key.scope).or_default().insert(key.key, fact);
+                Ok(())
+            }
+            Rows::Guards(keys) => {
+                let is_absent =
+                    |key: &RecordKey| matches!(self.record_in(draft, key), Err(Outcome::Again(_)));
+                let absent: Vec<_> = keys.iter().filter(|key| is_absent(key)).cloned().collect();
+                if absent.len() > 1 {
+                    return Err(Outcome::Again(Want::Records(absent)));
+                }
+                keys.into_iter().try_for_each(|key| {
+                    self.look_up(world, draft, execution, Rows::Guard(key), facts)
+                })
+            }
             Rows::Record(key) => {
-                let claimed = draft.claims.get(&key).map(|run| Claim { run: *run, live: true });
+                let claimed = draft.claims.get(&key).map(|run| Claim::live(*run));
                 let claim = match claimed {
                     Some(claim) => Some(claim),
-                    None => self.record_in(draft, &key)?.map(Record::claim),
+                    None => self.kept(self.record_in(draft, &key)?).and_then(Record::claim),
                 };
                 facts.records.entry(key.scope).or_default().insert(key.key, claim);
                 Ok(())
@@ -213,7 +242,7 @@ impl Round {
     }
 
     /// The record as this draft has it: of two runs it creates, the second sees the first.
-    fn record_in<'a>(
+    pub(crate) fn record_in<'a>(
         &'a self,
         draft: &'a Draft,
         key: &RecordKey,
@@ -225,47 +254,13 @@ impl Round {
         }
     }
 
-    /// A keyed run that begins, ends or lives again says so in its record. It may not live again
-    /// while a newer run under its key does.
-    fn note_life(
-        &self,
-        draft: &Draft,
-        before: &Execution,
-        revived: bool,
-        layer: &mut Layer,
-    ) -> Result<(), Outcome> {
-        let after = &layer.execution;
-        let begins = before.status().is_none();
-        let turns = begins || revived || before.is_live() != after.is_live();
-        let Some(key) = after.idempotency_key().filter(|_| turns) else { return Ok(()) };
-        let key = RecordKey::start(&after.definition().definition().name, key);
-        let held = self.record_in(draft, &key)?;
-        let own = held.filter(|record| record.run == after.id());
-        let lives = begins || revived || after.is_live();
-        if lives
-            && own.is_none()
-            && let Some(other) = held.filter(|record| record.live)
-        {
-            let existing = other.run;
-            return Err(Outcome::Answer(Err(Failure::Conflict { existing, key })));
-        }
-        if lives || own.is_some() {
-            let record = Record {
-                run: after.id(),
-                live: after.is_live(),
-                version: after.definition().definition().version,
-                created_at: own.map_or(self.held.now, |record| record.created_at),
-                expires_at: None,
-            };
-            layer.records.insert(key, Some(record));
-        }
-        Ok(())
-    }
-
     /// Creates the runs that the draft's decisions led to, and those that these led to.
     pub(crate) fn deliver_births(&self, world: &World, draft: &mut Draft) -> Result<(), Outcome> {
         while let Some(birth) = draft.births.pop_front() {
             let definition = draft.definition(world, birth.start.definition)?;
+            if let Some(old) = birth.start.replaces {
+                self.end_replaced(world, draft, old, birth.run, "semel")?;
+            }
             let unborn = Execution::unborn(birth.run, Arc::clone(&definition));
             let event = Event::Started(Start { input: semel_engine::Slot(0), ..birth.start });
             let hearing = Hearing {
@@ -284,6 +279,7 @@ impl Round {
     }
 
     pub(crate) fn merge_all(&mut self, world: &World, draft: Draft) {
+        self.fence = self.fence.max(draft.fence);
         for (digest, definition) in draft.pinned {
             self.writes.pinned.entry(digest).or_insert_with(|| definition.text());
             world.definitions.know(&definition);
@@ -292,8 +288,11 @@ impl Round {
         for layer in draft.layers {
             self.merge(world, layer);
         }
+        self.writes.messages.extend(draft.left.into_iter().map(|key| (key, None)));
         for (key, row) in draft.messages {
-            self.sent.push((key, row.to.clone()));
+            if row.waits.is_none() {
+                self.sent.push((key, row.to.clone()));
+            }
             self.writes.messages.insert(key, Some(row));
         }
     }
@@ -315,7 +314,7 @@ impl Draft {
             let Some(key) = birth.start.idempotency_key.as_deref() else { continue };
             let definition = self.definition(world, birth.start.definition)?;
             let key = RecordKey::start(&definition.definition().name, key);
-            self.claims.entry(key).or_insert(birth.run);
+            self.claims.insert(key, birth.run);
         }
         Ok(())
     }
@@ -352,7 +351,7 @@ impl Draft {
                 _ => continue,
             };
             let key = MessageKey { from, seq, at };
-            self.messages.insert(key, MessageRow { key, to, body });
+            self.messages.insert(key, MessageRow { key, to, body, waits: None });
             at += 1;
         }
     }

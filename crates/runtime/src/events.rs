@@ -284,6 +284,9 @@ pub(crate) fn subject(event: &Event, before: &Execution) -> Option<TaskId> {
         | Event::Removed
         | Event::Told(_)
         | Event::ChildRevived { .. }
+        | Event::Redone(_)
+        | Event::EffectResolved(_)
+        | Event::Coalesced { .. }
         | Event::Posted { .. } => None,
     }
 }

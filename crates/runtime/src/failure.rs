@@ -6,6 +6,8 @@ use semel_engine::{EntryError, RecordKey, Rejection};
 use semel_model::ExecutionId;
 use semel_store::{DocumentKey, Kind, StoreError};
 
+use crate::starts::Refused;
+
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     #[error("No such workflow found by id: {0}")]
@@ -17,6 +19,9 @@ pub enum Failure {
     /// The key is taken and the strategy says no.
     #[error("a run exists under this idempotency key: {existing}")]
     Conflict { existing: ExecutionId, key: RecordKey },
+    /// The start's own key is in the way.
+    #[error("{}", .0.told())]
+    Refused(Box<Refused>),
     #[error("{} {} exists already; {} to replace it", .0.kind.as_str(), .0.name, replacing(.0))]
     Exists(DocumentKey),
     #[error("no {} definition by name: {}", .0.kind.as_str(), .0.name)]

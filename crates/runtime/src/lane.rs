@@ -15,6 +15,7 @@ use crate::asking::Held;
 use crate::dirty;
 use crate::failure::Failure;
 use crate::inbox::Inbox;
+use crate::ledger::unlocked;
 use crate::prepared::{Prepared, Replies};
 use crate::round::{Outcome, Round, Want};
 use crate::sabotage::Sabotage;
@@ -111,6 +112,8 @@ impl Lane {
         let mut touches = Touches::default();
         let seen: Vec<u64> =
             items.iter().map(|item| self.world.touch(item, &mut touches)).collect();
+        let riding = self.world.hits.candidates();
+        touches.records.extend(riding.iter().cloned());
         let held = match self.writer.hold(&touches) {
             Ok(held) => held,
             Err(error) => {
@@ -120,6 +123,7 @@ impl Lane {
         };
         let round = Round::new(held, self.stamp.fence, self.sabotage);
         let mut prepared = Prepared::new(round, began, items.len());
+        prepared.riding = riding;
         let mut behind = std::collections::BTreeSet::new();
         for (item, seen) in items.into_iter().zip(seen) {
             let execution = item.work.execution();
@@ -175,6 +179,8 @@ impl Lane {
             Work::Remove(removal) => round.remove(&self.world, removal),
             Work::Expire(runs, before) => round.expire(&self.world, runs, *before),
             Work::Forget(keys) => round.forget(keys),
+            Work::Call(call) => round.call(call),
+            Work::Reset(key, by) => round.reset(key, by),
             Work::Beat => Outcome::Answer(Ok(Answer::Noted)),
         };
         match outcome {
@@ -214,8 +220,12 @@ impl Lane {
         self.stamp.round += 1;
         self.stamp.at = prepared.round.held.now;
         self.stamp.fence = prepared.round.fence;
+        let world = Arc::clone(&self.world);
+        let closed = (!prepared.riding.is_empty()).then(|| world.hits.close());
+        let carried = prepared.round.carry(&prepared.riding, &world.hits);
         let mut writes = std::mem::take(&mut prepared.round.writes);
         prepared.round.removed.clone_from(&writes.removed);
+        prepared.unlocked = unlocked(&writes);
         if self.world.dirty.is_watched() {
             prepared.overlays = dirty::overlays(&writes);
         }
@@ -224,9 +234,15 @@ impl Lane {
         match self.writer.commit(writes) {
             Ok(()) => {}
             Err(StoreError::Unknown) if self.resolve()? => self.writer.release(),
-            Err(StoreError::Unknown) => return Ok(self.once_more(prepared)),
-            Err(error) => return Ok(self.not_written(prepared, &error)),
+            Err(error) => {
+                world.hits.put_back(carried);
+                return Ok(match error {
+                    StoreError::Unknown => self.once_more(prepared),
+                    error => self.not_written(prepared, &error),
+                });
+            }
         }
+        drop(closed);
         if self.sabotage.dies_after_commit() {
             return Err(LaneDown(StoreError::Unknown));
         }
@@ -310,10 +326,14 @@ impl Lane {
         commit: Option<Duration>,
     ) -> Stepped {
         let course = prepared.course(outcome, commit);
-        let Prepared { mut round, replies, parked, prefetch, overlays, .. } = prepared;
+        let Prepared { mut round, replies, parked, prefetch, overlays, unlocked, .. } = prepared;
+        unlocked.iter().for_each(|key| self.world.bells.ring(key));
         // Before anybody is answered: who asks for numbers after an answer finds it counted.
         self.world.meters.told(std::mem::take(&mut round.tally), &replies);
         self.world.meters.round(&course);
+        for (key, decided) in std::mem::take(&mut round.hits) {
+            self.world.hits.note(&key, decided);
+        }
         let removed = std::mem::take(&mut round.removed);
         let touched = std::mem::take(&mut round.touched);
         self.world.dirty.mark(&round.executions, touched, overlays, &removed);

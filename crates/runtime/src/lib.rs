@@ -8,6 +8,7 @@
 
 mod applications;
 mod asking;
+mod bells;
 mod blocking;
 mod claims;
 mod definitions;
@@ -18,13 +19,18 @@ mod draft;
 mod edits;
 mod events;
 mod failure;
+mod gates;
 mod gauges;
+mod guards;
 mod handlers;
 mod health;
+mod hits;
 mod inbox;
 mod indexer;
 mod labels;
 mod lane;
+mod ledger;
+mod lives;
 mod logs;
 mod messages;
 mod meters;
@@ -68,6 +74,7 @@ pub use handlers::Handlers;
 pub use health::{Health, State};
 pub use inbox::{Class, Inbox};
 pub use lane::{Lane, LaneDown, Stepped};
+pub use ledger::{Asks, Call};
 pub use prepared::Prepared;
 pub use reading::Snapshot;
 pub use rehearsal::{Mock, Script};
@@ -79,7 +86,7 @@ pub use secrets::{
     AboutSecret, Confided, KeyRing, Resealed, Secrets, SecretsKey, Unreadable, reseal, unopened,
     unopened_among,
 };
-pub use starts::StartWork;
+pub use starts::{Found as FoundRun, Refused, StartWork, Why};
 pub use variables::{Variable, Variables};
 pub use verify::{Verdict, verify};
 pub use waiters::Waiting;

@@ -4,7 +4,7 @@
 //! anything. A receiver that is gone, or may not do what it is told, is answered for: nobody waits
 //! for ever.
 
-use semel_engine::{Address, Event, Letter, Message, MessageKey, MessageRow};
+use semel_engine::{Address, Event, Letter, Message, MessageKey, MessageRow, RecordKey};
 use semel_model::ExecutionId;
 use semel_store::Row;
 
@@ -46,6 +46,13 @@ impl Round {
                 if let Message::Handled(handled) = &letter.message {
                     return self.begin(world, row, to, &letter, handled);
                 }
+                if let Message::YourTurn { scope, key, .. } = &letter.message {
+                    let record = RecordKey { scope: scope.clone(), key: key.clone() };
+                    return match self.pass_turn(to, &record) {
+                        Ok(()) => self.done_with(row.key),
+                        Err(outcome) => outcome,
+                    };
+                }
                 return self.answer_for(row.key, to, &letter.message, "it does not exist any more");
             }
             Err(outcome) => return outcome,
@@ -82,7 +89,7 @@ impl Round {
                 self.park(to, &format!("{fault}; at {event:?}"))
             }
             Err(Outcome::Answer(Err(
-                failure @ (Failure::Rejected(_) | Failure::Conflict { .. }),
+                failure @ (Failure::Rejected(_) | Failure::Conflict { .. } | Failure::Refused(_)),
             ))) => match &letter.message {
                 Message::Handled(handled) => self.not_done(row.key, handled, &failure),
                 message => self.answer_for(row.key, to, message, &failure.to_string()),
@@ -109,7 +116,9 @@ impl Round {
             let key = MessageKey { at: key.at | IN_STEAD, ..key };
             let body = Letter::of(&answer, &[]).encode();
             self.sent.push((key, sender.clone()));
-            self.writes.messages.insert(key, Some(MessageRow { key, to: sender, body }));
+            self.writes
+                .messages
+                .insert(key, Some(MessageRow { key, to: sender, body, waits: None }));
         }
         self.done_with(key)
     }

@@ -81,6 +81,9 @@ impl Meters {
                 counter!(name).increment(count);
             }
         }
+        for (outcome, count) in &tally.effects {
+            counter!("semel_effects_total", "outcome" => *outcome).increment(*count);
+        }
         self.answers(replies);
     }
 
@@ -96,6 +99,7 @@ impl Meters {
                 Work::Event(work) if is_report(&work.event) => {
                     Some(("semel_reports_total", report(answer)))
                 }
+                Work::Call(call) => Some((call.asks.meter(), call_outcome(answer))),
                 _ => None,
             };
             if let Some(kind) = kind {
@@ -158,8 +162,11 @@ impl Meters {
     fn start(&self, name: &str, answer: &Result<Answer, Failure>) -> &'static str {
         match answer {
             Ok(Answer::Started { created: true, .. }) => "created",
+            Ok(Answer::Skipped { .. }) => "skipped",
+            Ok(Answer::Coalesced { .. }) => "coalesced",
+            Err(Failure::Rejected(Rejection::Limited(_))) => "limited",
             Ok(_) => "returned_existing",
-            Err(Failure::Conflict { .. }) => "rejected",
+            Err(Failure::Conflict { .. } | Failure::Refused(_)) => "rejected",
             Err(_) => {
                 self.start_failed(name);
                 "failed"
@@ -198,6 +205,13 @@ impl Meters {
         let domain = queue.domain.as_deref().map(|domain| self.domains.admit(domain));
         let domain = domain.unwrap_or_else(|| NO_DOMAIN.to_owned());
         [("taskType", self.task_types.admit(&queue.task_type)), ("domain", domain)]
+    }
+}
+
+fn call_outcome(answer: &Result<Answer, Failure>) -> &'static str {
+    match answer {
+        Ok(Answer::Ruled(ruled)) => ruled.name(),
+        _ => "UNAVAILABLE",
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use semel_engine::Queue;
+use semel_engine::{Queue, RecordKey};
 use semel_model::ExecutionId;
 use semel_store::Place;
 
@@ -24,6 +24,10 @@ pub struct Prepared {
     pub(crate) prefetch: Vec<(Item, ExecutionId)>,
     /// What it writes of deliveries, for the index.
     pub(crate) overlays: Vec<(Place, Overlay)>,
+    /// Records whose hits could ride with it.
+    pub(crate) riding: Vec<RecordKey>,
+    /// Locks that nobody has any more.
+    pub(crate) unlocked: Vec<RecordKey>,
     pub(crate) began: Instant,
     /// Open as long as the round is; for whoever collects spans.
     _span: tracing::Span,
@@ -38,6 +42,8 @@ impl Prepared {
             parked: vec![],
             prefetch: vec![],
             overlays: vec![],
+            riding: vec![],
+            unlocked: vec![],
             began,
             _span,
         }

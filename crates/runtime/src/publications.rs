@@ -5,10 +5,10 @@
 //! happens once, whatever crashes, and one that cannot be done is no other's problem.
 
 use semel_engine::{
-    Address, Deed, Handled, Letter, MessageKey, MessageRow, Occasion, Publication, Rejection, Slot,
-    Start, StartKey,
+    Address, Deed, Handled, Letter, MessageKey, MessageRow, Occasion, Pinned, Publication,
+    Rejection, Slot, Start, StartKey,
 };
-use semel_model::{ExecutionId, IdempotencyStrategy, StartWorkflowRequest};
+use semel_model::{ExecutionId, Payload, StartWorkflowRequest};
 
 use crate::failure::Failure;
 use crate::round::{Outcome, Round};
@@ -87,7 +87,7 @@ impl Round {
         let mut letters = publication.letters;
         for (to, body) in written {
             let key = MessageKey { from, seq: letters, at: 0 };
-            self.send(MessageRow { key, to: Address::Execution(to), body });
+            self.send(MessageRow { key, to: Address::Execution(to), body, waits: None });
             letters += 1;
         }
         if next.is_none() {
@@ -159,28 +159,34 @@ fn start_of(
         let message = format!("No such workflow defined. name={name}, version={version}");
         Failure::from(Rejection::NotFound(message))
     })?;
-    let key = key_of(request);
-    let start = Start {
+    let mut start = Start {
         definition: definition.digest(),
         input: Slot(0),
         correlation_id: request.correlation_id.clone(),
         priority: request.priority,
         task_to_domain: request.task_to_domain.clone().unwrap_or_default(),
-        idempotency_key: key.as_ref().map(|key| key.key.clone()),
         depth,
         event: Some(handled.event.clone()),
         ..Start::default()
     };
     let input = letter.payloads.first().cloned().unwrap_or_default();
+    let key = key_of(request, &definition, &start, &input)?;
+    start.idempotency_key = key.as_ref().map(|key| key.key.clone());
     let (principal, event_id) = (handled.actor(), handled.event_id());
     Ok(StartWork { id, definition, start, input, key, principal, event_id })
 }
 
-/// A key without a strategy is a conflict when it is taken.
-fn key_of(request: &StartWorkflowRequest) -> Option<StartKey> {
-    let key = request.idempotency_key.clone()?;
-    let strategy = request.idempotency_strategy.unwrap_or(IdempotencyStrategy::Fail);
-    Some(StartKey { key, strategy })
+/// The key it brings, else the one its definition computes.
+fn key_of(
+    request: &StartWorkflowRequest,
+    definition: &Pinned,
+    start: &Start,
+    input: &Payload,
+) -> Result<Option<StartKey>, Failure> {
+    let (key, strategy) = (request.idempotency_key.clone(), request.idempotency_strategy);
+    let key = StartKey::chosen(definition.definition(), start, input, key, strategy);
+    let key = key.map_err(|fault| Rejection::Invalid(fault.to_string()))?;
+    Ok(key.map(|key| key.comparing(definition.definition(), input, false)))
 }
 
 /// Trying again would come to the same.
@@ -190,6 +196,7 @@ fn is_lasting(failure: &Failure) -> bool {
         | Failure::NoDefinition(_)
         | Failure::Rejected(_)
         | Failure::Conflict { .. }
+        | Failure::Refused(_)
         | Failure::Fault(_) => true,
         Failure::Missing(_)
         | Failure::Exists(_)

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use semel_engine::{Delivery, Entry, Execution, Head, Link};
+use semel_engine::{Delivery, Entry, Execution, Head, Link, Record, RecordKey};
 use semel_model::ExecutionId;
 
 use crate::failure::Failure;
@@ -26,6 +26,11 @@ impl World {
     /// The same without its deliveries.
     pub fn glance(&self, id: ExecutionId) -> Result<Option<Snapshot>, Failure> {
         self.snapshot_of(id, false)
+    }
+
+    /// What is known under a key, as it is committed.
+    pub fn known_under(&self, key: &RecordKey) -> Result<Option<Record>, Failure> {
+        Ok(self.store.record(key)?)
     }
 
     fn snapshot_of(&self, id: ExecutionId, whole: bool) -> Result<Option<Snapshot>, Failure> {

@@ -4,16 +4,21 @@
 //! neither parent nor children wait for it. A key is freed by a person; when only time has passed,
 //! it stays taken for a while longer.
 
-use semel_engine::{Event, Head, Record, RecordKey, Rejection};
+use semel_engine::{Decided, Event, Head, RING_MAX, Record, RecordKey, RecordState, Rejection};
 use semel_model::Timestamp;
 
 use crate::draft::{Draft, Hearing};
+use crate::lives::KEY_RETENTION_SECONDS;
 use crate::round::{Outcome, Round};
 use crate::work::{Answer, Ended, Removal};
 use crate::world::World;
 
-/// How long a key outlives its run's retention.
-const KEY_RETENTION_MS: i64 = 30 * 24 * 3_600 * 1_000;
+/// What becomes of the key of a run that is removed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Key {
+    Freed,
+    Kept,
+}
 
 impl Round {
     pub(crate) fn remove(&mut self, world: &World, removal: &Removal) -> Outcome {
@@ -30,7 +35,7 @@ impl Round {
             );
             return Outcome::Answer(Err(Rejection::Invalid(message).into()));
         }
-        match self.erase(world, &head, &removal.actor, None) {
+        match self.erase(world, &head, &removal.actor, Key::Freed) {
             Ok(()) => Outcome::Answer(Ok(Answer::Noted)),
             Err(outcome) => outcome,
         }
@@ -38,11 +43,10 @@ impl Round {
 
     /// Removes runs that ended before `before`, each if that is still so.
     pub(crate) fn expire(&mut self, world: &World, runs: &[Ended], before: Timestamp) -> Outcome {
-        let key_until = self.held.now.plus_ms(KEY_RETENTION_MS);
         for Ended { id, .. } in runs {
             let Ok(head) = self.head(*id) else { continue }; // Busy or gone: the next sweep will see.
             let is_over = head.status.is_terminal() && head.ended_at < before;
-            if is_over && self.erase(world, &head, "semel", Some(key_until)).is_err() {
+            if is_over && self.erase(world, &head, "semel", Key::Kept).is_err() {
                 tracing::debug!(execution = %id, "left for the next sweep");
             }
         }
@@ -61,22 +65,40 @@ impl Round {
         Outcome::Answer(Ok(Answer::Noted))
     }
 
-    /// `key_until`: how long the key stays taken; none frees it.
-    fn erase(
-        &mut self,
-        world: &World,
-        head: &Head,
-        actor: &str,
-        key_until: Option<Timestamp>,
-    ) -> Result<(), Outcome> {
+    /// A person frees a key: the next start under it makes a run. What it said stays to be read.
+    pub(crate) fn reset(&mut self, key: &RecordKey, by: &str) -> Outcome {
+        let held = match self.held_record(key) {
+            Ok(held) => held.cloned(),
+            Err(outcome) => return outcome,
+        };
+        let Some(mut record) = held else { return Outcome::Answer(Ok(Answer::NotHeld)) };
+        let Some(run) = record.run.take() else { return Outcome::Answer(Ok(Answer::Noted)) };
+        // While the run lives, that it once had the key must be known.
+        let until = self.held.now.plus_ms(KEY_RETENTION_SECONDS * 1000);
+        record.expires_at = (!record.live).then_some(until);
+        record.state = RecordState::Released;
+        record.live = false;
+        record.detail.ended = None;
+        record.detail.request = None;
+        record.detail.fingerprint = None;
+        record.detail.earlier.insert(0, run);
+        record.detail.earlier.truncate(RING_MAX);
+        let (at, by, outcome) = (self.held.now, by.to_owned(), "RESET".to_owned());
+        record.note(Decided { at, by, outcome, mismatch: false });
+        self.writes.records.insert(key.clone(), Some(record));
+        Outcome::Answer(Ok(Answer::Noted))
+    }
+
+    fn erase(&mut self, world: &World, head: &Head, actor: &str, key: Key) -> Result<(), Outcome> {
         let record = self.record_of(head)?;
         if !head.status.is_terminal() {
             self.end_for_removal(world, head, actor)?;
         }
-        if let Some((key, record)) = record {
-            let kept =
-                key_until.map(|until| Record { live: false, expires_at: Some(until), ..record });
-            self.writes.records.insert(key, kept);
+        if let Some((at, record)) = record {
+            let seconds = record.detail.retention_seconds.unwrap_or(KEY_RETENTION_SECONDS);
+            let until = self.held.now.plus_ms(seconds.saturating_mul(1000));
+            let kept = Record { live: false, expires_at: Some(until), ..record };
+            self.writes.records.insert(at, (key == Key::Kept).then_some(kept));
         }
         self.executions.remove(&head.id);
         self.writes.removed.insert(head.id);
@@ -105,7 +127,7 @@ impl Round {
     /// The record that names this run as the latest under its key.
     fn record_of(&self, head: &Head) -> Result<Option<(RecordKey, Record)>, Outcome> {
         let Some(key) = record_key(head) else { return Ok(None) };
-        let held = self.held_record(&key)?.filter(|record| record.run == head.id);
+        let held = self.held_record(&key)?.filter(|record| record.run == Some(head.id));
         Ok(held.cloned().map(|record| (key, record)))
     }
 }

@@ -21,6 +21,13 @@ pub(crate) struct Ancestor {
 }
 
 impl Round {
+    /// The head is held, is held by another lane, or is written by this round.
+    pub(crate) fn knows_head(&self, id: ExecutionId) -> bool {
+        self.held.heads.contains_key(&id)
+            || self.held.skipped.contains(&Row::Head(id))
+            || self.writes.heads.contains_key(&id)
+    }
+
     /// The ancestors that would live again with this run, the parent first: up to the first that is
     /// gone, has another child there or only watches it, gave it up as optional, or is live already.
     pub(crate) fn path(&self, world: &World, id: ExecutionId) -> Result<Vec<Ancestor>, Outcome> {
@@ -28,10 +35,7 @@ impl Round {
         let (_, mut child) = self.execution(world, id)?;
         while let Some(parent) = child.parent() {
             let above = parent.execution;
-            let is_known = self.held.heads.contains_key(&above)
-                || self.held.skipped.contains(&Row::Head(above))
-                || self.writes.heads.contains_key(&above);
-            if !is_known {
+            if !self.knows_head(above) {
                 return Err(Outcome::Again(Want::Head(above)));
             }
             let found = match self.execution(world, above) {

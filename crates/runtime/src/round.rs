@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use semel_engine::{
-    Address, Change, Decision, Delivery, ENGINE_VERSION, Entry, Event, Execution, Head, MessageKey,
-    Queue, Record, RecordKey, follow,
+    Address, Change, Decided, Decision, Delivery, ENGINE_VERSION, Entry, Event, Execution, Head,
+    MessageKey, Queue, Record, RecordKey, follow,
 };
 use semel_model::{Digest, ExecutionId, TaskId, Timestamp};
 use semel_store::{Held, Place, Rank, Writes};
@@ -45,6 +45,8 @@ pub(crate) struct Round {
     pub(crate) fence: u64,
     pub(crate) sabotage: crate::sabotage::Sabotage,
     pub(crate) tally: Tally,
+    /// Who was answered from which record.
+    pub(crate) hits: Vec<(RecordKey, Decided)>,
 }
 
 /// What became of one item.
@@ -66,6 +68,10 @@ pub(crate) enum Want {
     /// The limit row of the type that is claimed.
     Limit,
     Record(RecordKey),
+    /// Several of them.
+    Records(Vec<RecordKey>),
+    /// Those who wait in line for that record.
+    Waiters(RecordKey),
     Head(ExecutionId),
     /// Nothing more: the next round as such.
     Round,
@@ -97,6 +103,11 @@ impl Layer {
             principal: principal.to_owned(),
             event_id: event_id.to_owned(),
         }
+    }
+
+    /// Who the run belongs to.
+    pub(crate) fn principal(&self) -> &str {
+        &self.principal
     }
 
     /// Journals a decision and carries it over to the rows that follow from it.
@@ -142,6 +153,7 @@ impl Round {
             fence,
             sabotage,
             tally: Tally::default(),
+            hits: Vec::new(),
         };
         let ready = round.held.ready.values().flatten();
         let rows: Vec<_> =

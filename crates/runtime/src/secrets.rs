@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use secrecy::{ExposeSecret as _, SecretBox, SecretString};
-use semel_engine::{Mask, Secret, mentions_secrets, reveal, secrets_in};
+use semel_engine::{Mask, Secret, is_unfinished, reveal, secrets_in};
 use semel_model::{Payload, Tag, Timestamp};
 use semel_store::{DocumentKey, Kind, Store, StoreError};
 use serde::{Deserialize, Serialize};
@@ -178,9 +178,9 @@ fn parse(name: &str, body: &[u8]) -> Result<Stored, Failure> {
 }
 
 impl HandedOut {
-    /// Something has to be looked up before it can go out.
-    pub fn is_confidential(&self) -> bool {
-        mentions_secrets(&self.delivery.input) || !self.metadata_names().is_empty()
+    /// Something has to be put in place before it can go out.
+    pub fn is_unfinished(&self) -> bool {
+        is_unfinished(&self.delivery.input) || !self.metadata_names().is_empty()
     }
 
     fn metadata_names(&self) -> &[String] {
@@ -206,7 +206,8 @@ impl World {
         let environment = self.variables.snapshot()?;
         let mut confided = Vec::with_capacity(tasks.len());
         for task in tasks {
-            let input = reveal(&task.delivery.input, &mut look_up);
+            let fence = Some(task.delivery.hand_out.fence);
+            let input = reveal(&task.delivery.input, fence, &mut look_up);
             let mut metadata = BTreeMap::new();
             for name in task.metadata_names() {
                 let value = look_up(name).or_else(|| environment.get(name).map(str::to_owned));

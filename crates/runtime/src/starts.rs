@@ -6,12 +6,16 @@
 use std::sync::Arc;
 
 use semel_engine::{
-    Event, Execution, Pinned, Record, RecordKey, Standing, Start, StartKey, judge_start,
+    Decided, Event, Execution, Pinned, Record, RecordKey, Rejection, Standing, Start, StartKey,
+    judge_start,
 };
-use semel_model::{ExecutionId, Payload};
+use semel_model::{
+    ExecutionId, IdempotencyStrategy, OnPayloadMismatch, Payload, Timestamp, WorkflowStatus,
+};
 
 use crate::draft::{Draft, Hearing};
 use crate::failure::Failure;
+use crate::lives::Origin;
 use crate::round::{Outcome, Round};
 use crate::work::Answer;
 use crate::world::World;
@@ -28,6 +32,57 @@ pub struct StartWork {
     pub event_id: String,
 }
 
+/// The run under a key, as whoever asked for the key found it.
+#[derive(Clone, Debug)]
+pub struct Found {
+    pub run: ExecutionId,
+    pub live: bool,
+    /// How it ended, if it is over and that was noted.
+    pub ended: Option<WorkflowStatus>,
+    pub version: i32,
+    pub created_at: Timestamp,
+    pub expires_at: Option<Timestamp>,
+    /// It was started with something else than is given now.
+    pub mismatch: bool,
+}
+
+/// A start that its key does not allow.
+#[derive(Clone, Debug)]
+pub struct Refused {
+    pub why: Why,
+    pub key: RecordKey,
+    pub strategy: IdempotencyStrategy,
+    pub found: Found,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// The strategy says no.
+    Conflict,
+    /// The payload is another.
+    Mismatch,
+    /// The run is asked for, and is no longer kept.
+    Gone,
+}
+
+impl Refused {
+    pub fn told(&self) -> String {
+        let (key, run, strategy) = (&self.key.key, self.found.run, self.strategy);
+        match self.why {
+            Why::Conflict => {
+                format!("a run exists under idempotency key {key}: {run} ({strategy})")
+            }
+            Why::Mismatch => format!(
+                "run {run} was started under idempotency key {key} with another payload: send the \
+                 same again, or use another key"
+            ),
+            Why::Gone => format!(
+                "run {run} under idempotency key {key} is no longer kept, and {strategy} asks for it"
+            ),
+        }
+    }
+}
+
 impl StartWork {
     pub fn record_key(&self) -> Option<RecordKey> {
         let name = &self.definition.definition().name;
@@ -35,33 +90,118 @@ impl StartWork {
     }
 }
 
+enum Verdict {
+    /// Begin it; that run under the key ends first.
+    Begin(Option<ExecutionId>),
+    Decided(Box<Result<Answer, Failure>>, Decided),
+}
+
+/// What becomes of a start, given the record under its key.
+fn verdict(
+    record: Option<&Record>,
+    work: &StartWork,
+    wanted: &StartKey,
+    now: Timestamp,
+) -> Verdict {
+    let Some((record, run)) = record.and_then(|record| Some((record, record.run?))) else {
+        return Verdict::Begin(None);
+    };
+    let is_creator = wanted.request.is_some()
+        && wanted.request == record.detail.request
+        && record.detail.owner.as_ref() == Some(&work.principal);
+    // Whoever made the run and asks once more is told what it would have been told.
+    let strategy = if is_creator { IdempotencyStrategy::ReturnExisting } else { wanted.strategy };
+    let standing = judge_start(record.claim(), strategy);
+    let differs = record
+        .detail
+        .fingerprint
+        .is_some_and(|it| wanted.fingerprint.is_some_and(|mine| mine != it));
+    let mismatch = differs && wanted.on_mismatch != OnPayloadMismatch::Ignore;
+    let why = match standing {
+        Standing::Create => return Verdict::Begin(None),
+        Standing::Replace(run) => return Verdict::Begin(Some(run)),
+        _ if mismatch && wanted.on_mismatch == OnPayloadMismatch::Fail => Some(Why::Mismatch),
+        Standing::Existing(_) => None,
+        Standing::Conflict(_) => Some(Why::Conflict),
+        Standing::Gone(_) => Some(Why::Gone),
+    };
+    let found = Found {
+        run,
+        live: record.live,
+        ended: record.detail.ended,
+        version: record.version,
+        created_at: record.created_at,
+        expires_at: record.expires_at,
+        mismatch,
+    };
+    let outcome = if why.is_some() { "REJECTED" } else { "RETURNED_EXISTING" }.to_owned();
+    let decided = Decided { at: now, by: work.principal.clone(), outcome, mismatch };
+    let key = RecordKey::start(&work.definition.definition().name, &wanted.key);
+    let answer = match why {
+        None => Ok(Answer::Started { id: run, created: false, found: Some(Box::new(found)) }),
+        Some(why) => {
+            let refused = Refused { why, key, strategy: wanted.strategy, found };
+            Err(Failure::Refused(Box::new(refused)))
+        }
+    };
+    Verdict::Decided(Box::new(answer), decided)
+}
+
 impl Round {
     pub(crate) fn start(&mut self, world: &World, work: &StartWork) -> Outcome {
+        let mut replaces = None;
         if let Some((key, wanted)) = work.record_key().as_ref().zip(work.key.as_ref()) {
             let held = match self.held_record(key) {
                 Ok(held) => held,
                 Err(outcome) => return outcome,
             };
-            match judge_start(held.map(Record::claim), wanted.strategy) {
-                Standing::Create => {}
-                Standing::Existing(id) => {
-                    return Outcome::Answer(Ok(Answer::Started { id, created: false }));
-                }
-                Standing::Conflict(existing) => {
-                    let key = key.clone();
-                    return Outcome::Answer(Err(Failure::Conflict { existing, key }));
+            match verdict(self.kept(held), work, wanted, self.held.now) {
+                Verdict::Begin(old) => replaces = old,
+                Verdict::Decided(answer, decided) => {
+                    self.hit(key, decided);
+                    return Outcome::Answer(*answer);
                 }
             }
         }
-        match self.create(world, work) {
-            Ok(()) => Outcome::Answer(Ok(Answer::Started { id: work.id, created: true })),
+        match self.create(world, work, replaces) {
+            Ok(()) => {
+                Outcome::Answer(Ok(Answer::Started { id: work.id, created: true, found: None }))
+            }
+            Err(Outcome::Answer(Err(Failure::Rejected(Rejection::Limited(limited))))) => {
+                self.beyond_limit(world, work, replaces, &limited)
+            }
             Err(outcome) => outcome,
         }
     }
 
-    fn create(&mut self, world: &World, work: &StartWork) -> Result<(), Outcome> {
+    fn create(
+        &mut self,
+        world: &World,
+        work: &StartWork,
+        replaces: Option<ExecutionId>,
+    ) -> Result<(), Outcome> {
+        let mut draft = Draft::default();
+        self.create_in(world, &mut draft, work, replaces)?;
+        self.merge_all(world, draft);
+        Ok(())
+    }
+
+    pub(crate) fn create_in(
+        &self,
+        world: &World,
+        draft: &mut Draft,
+        work: &StartWork,
+        replaces: Option<ExecutionId>,
+    ) -> Result<(), Outcome> {
+        if let Some(key) = &work.key {
+            let (fingerprint, request) = (key.fingerprint, key.request.clone());
+            draft.origins.insert(work.id, Origin { fingerprint, request });
+        }
+        if let Some(old) = replaces {
+            self.end_replaced(world, draft, old, work.id, &work.principal)?;
+        }
         let unborn = Execution::unborn(work.id, Arc::clone(&work.definition));
-        let event = Event::Started(work.start.clone());
+        let event = Event::Started(Start { replaces, ..work.start.clone() });
         let hearing = Hearing {
             event: &event,
             payloads: std::slice::from_ref(&work.input),
@@ -72,10 +212,7 @@ impl Round {
             epoch: None,
             wants: None,
         };
-        let mut draft = Draft::default();
-        self.hear(world, &mut draft, &unborn, &hearing)?;
-        self.deliver_births(world, &mut draft)?;
-        self.merge_all(world, draft);
-        Ok(())
+        self.hear(world, draft, &unborn, &hearing)?;
+        self.deliver_births(world, draft)
     }
 }

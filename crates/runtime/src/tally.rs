@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use semel_engine::{Change, Decision, Delivery, Event, Execution, Queue};
+use semel_engine::{Change, Decision, Delivery, Event, Execution, Queue, Record};
 use semel_model::{TaskId, TaskStatus, Timestamp};
 
 #[derive(Default)]
@@ -22,6 +22,8 @@ pub(crate) struct Tally {
     pub(crate) timed_out: BTreeMap<String, u64>,
     /// Tasks whose worker fell silent, by type.
     pub(crate) lapsed: BTreeMap<String, u64>,
+    /// What was decided on effects, by what it is called.
+    pub(crate) effects: BTreeMap<&'static str, u64>,
     /// Executions that were parked.
     pub(crate) parked: u64,
     /// Items that needed more rows than were held.
@@ -64,6 +66,11 @@ impl Tally {
                         tally.time_out(task_type, is_lapse(event, task.id, rows, decision.at));
                     }
                 }
+                Change::Guarded { scope, record: Some(record), .. }
+                    if scope.starts_with("effect:") =>
+                {
+                    tally.note_effects(record);
+                }
                 Change::TaskAlerted { task, .. } => {
                     if let Some(task) = after.task(*task) {
                         tally.time_out(task.step.task_type(), false);
@@ -73,6 +80,23 @@ impl Tally {
             }
         }
         tally
+    }
+
+    /// A record tells by its ring what this decision did to it.
+    fn note_effects(&mut self, record: &Record) {
+        for decided in &record.detail.ring {
+            let outcome = match decided.outcome.as_str() {
+                "CLAIMED" | "REDONE" => "claimed",
+                "REPLAYED" if decided.mismatch => "mismatched",
+                "REPLAYED" => "replayed",
+                "WAITED" => "attached",
+                "REJECTED" if decided.mismatch => "mismatched",
+                "REJECTED" => "rejected",
+                "UNKNOWN" => "unknown",
+                _ => continue,
+            };
+            *self.effects.entry(outcome).or_default() += 1;
+        }
     }
 
     fn time_out(&mut self, task_type: &str, lapsed: bool) {
@@ -95,6 +119,7 @@ impl Tally {
         append(&mut self.ended, other.ended);
         append(&mut self.handed, other.handed);
         append(&mut self.closed, other.closed);
+        add(&mut self.effects, other.effects);
         self.parked += other.parked;
         self.misses += other.misses;
     }

@@ -154,7 +154,8 @@ impl Driver {
 
     /// Also while the store refuses writes: the first note that it takes again ends the trouble.
     fn beat_at(&self) -> Option<Timestamp> {
-        let wanted = self.lane.is_armed() || self.world.trouble().is_some();
+        let notable = self.world.trouble().is_some() || !self.world.hits.is_empty();
+        let wanted = self.lane.is_armed() || notable;
         wanted.then(|| self.lane.last_try().plus_ms(ALIVE_MS))
     }
 

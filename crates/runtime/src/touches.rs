@@ -8,6 +8,7 @@ use semel_model::ExecutionId;
 use semel_store::{Place, Touches};
 
 use crate::events::{queue_of, subject};
+use crate::guards::LET_GO_MAX;
 use crate::round::Want;
 use crate::work::{EventWork, Item, Work};
 use crate::world::World;
@@ -30,6 +31,12 @@ impl World {
                 item.wants.deliveries.len() > before
             }
             Want::Record(key) => item.wants.records.insert(key),
+            Want::Records(keys) => {
+                let before = item.wants.records.len();
+                item.wants.records.extend(keys);
+                item.wants.records.len() > before
+            }
+            Want::Waiters(key) => item.wants.waiters.insert(key),
             Want::Head(id) => item.wants.heads.insert(id),
             Want::Limit => {
                 let limit = self.limit_of(&item.work);
@@ -53,6 +60,8 @@ impl World {
             | Work::Remove(_)
             | Work::Expire(..)
             | Work::Forget(_)
+            | Work::Call(_)
+            | Work::Reset(..)
             | Work::Beat => None,
         }
     }
@@ -62,6 +71,8 @@ impl World {
         let wants = &item.wants;
         touches.limits.extend(wants.limit.clone());
         touches.records.extend(wants.records.iter().cloned());
+        let waiters = wants.waiters.iter().cloned();
+        touches.waiters.extend(waiters.map(|key| (key, LET_GO_MAX)));
         touches.heads.extend(&wants.heads);
         touches.deliveries.extend(&wants.deliveries);
         match &item.work {
@@ -84,7 +95,13 @@ impl World {
                 touches.heads.extend(runs.iter().map(|run| run.id));
                 touches.records.extend(runs.iter().filter_map(|run| run.key.clone()));
             }
+            Work::Reset(key, _) => {
+                touches.records.insert(key.clone());
+            }
             Work::Forget(keys) => touches.records.extend(keys.iter().cloned()),
+            Work::Call(call) => {
+                touches.records.insert(call.key.clone());
+            }
             Work::Claim(claim) => {
                 *touches.wanted.entry(claim.queue.clone()).or_default() += claim.count;
                 touches.tokens.insert(claim.token);

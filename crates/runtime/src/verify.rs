@@ -160,7 +160,9 @@ fn compare_rows(
             // A newer run under the key may have been removed, and the key with it.
             None if !execution.is_live() => {}
             None => return fault(format!("the record of key {} is missing", key.key)),
-            Some(record) if record.run == execution.id() && record.live != execution.is_live() => {
+            Some(record)
+                if record.run == Some(execution.id()) && record.live != execution.is_live() =>
+            {
                 return fault(format!("the record of key {} says live: {}", key.key, record.live));
             }
             Some(_) => {}

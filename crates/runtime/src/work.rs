@@ -6,13 +6,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use semel_engine::{Address, Delivery, Event, MessageKey, Pinned, Queue, RecordKey, Token};
+use semel_engine::{Address, Delivery, Event, MessageKey, Pinned, Queue, RecordKey, Ruled, Token};
 use semel_model::{ExecutionId, Payload, TaskId, Timestamp};
 use semel_store::{DocumentKey, LogLine, Place};
 
 use crate::failure::Failure;
 use crate::inbox::Credit;
-use crate::starts::StartWork;
+use crate::ledger::Call;
+use crate::starts::{Found, StartWork};
 use crate::waiters::Waiting;
 
 /// Called once, after the commit.
@@ -34,6 +35,8 @@ pub(crate) struct Wants {
     /// The limit row of this type.
     pub(crate) limit: Option<String>,
     pub(crate) records: BTreeSet<RecordKey>,
+    /// Records whose line of waiters is wanted.
+    pub(crate) waiters: BTreeSet<RecordKey>,
     pub(crate) heads: BTreeSet<ExecutionId>,
 }
 
@@ -77,6 +80,10 @@ pub enum Work {
     Expire(Vec<Ended>, Timestamp),
     /// Frees keys that have expired.
     Forget(Vec<RecordKey>),
+    /// Is about one record.
+    Call(Box<Call>),
+    /// Frees a start key because a person says so.
+    Reset(RecordKey, String),
     /// Notes that the store is alive, so that downtime is measured from here.
     Beat,
 }
@@ -98,6 +105,8 @@ impl Work {
             | Self::Message(_, Address::Sink(_))
             | Self::Expire(..)
             | Self::Forget(_)
+            | Self::Call(_)
+            | Self::Reset(..)
             | Self::Beat => None,
         }
     }
@@ -210,6 +219,8 @@ pub enum Answer {
     Started {
         id: ExecutionId,
         created: bool,
+        /// The run under the key, when it is not a new one.
+        found: Option<Box<Found>>,
     },
     Done {
         standing: Standing,
@@ -221,7 +232,16 @@ pub enum Answer {
     Renewed {
         lease_until: Option<Timestamp>,
     },
-    /// The row of the renewal is gone or somebody else's.
+    /// Nothing was created: that run is in the way.
+    Skipped {
+        id: ExecutionId,
+    },
+    /// That run waits for its turn, and has the input now.
+    Coalesced {
+        id: ExecutionId,
+    },
+    Ruled(Box<Ruled>),
+    /// The row is gone or somebody else's; there is nothing to reset.
     NotHeld,
     Noted,
 }

@@ -15,11 +15,13 @@ use semel_store::{Loaded, Store, StoreError};
 
 use crate::applications::Applications;
 use crate::asking::{Asking, NoScripts, Scripts};
+use crate::bells::Bells;
 use crate::definitions::Definitions;
 use crate::dirty::Dirty;
 use crate::failure::Failure;
 use crate::gauges::Shown;
 use crate::handlers::Handlers;
+use crate::hits::Hits;
 use crate::meters::Meters;
 use crate::polls::Polls;
 use crate::schemas::Schemas;
@@ -42,6 +44,9 @@ pub struct World {
     pub(crate) waiters: Waiters,
     pub(crate) polls: Polls,
     pub(crate) watchers: Watchers,
+    pub(crate) bells: Bells,
+    /// Who asked again, while no record says so yet.
+    pub(crate) hits: Hits,
     pub(crate) asking: Asking,
     pub(crate) scripts: Arc<dyn Scripts>,
     /// What the index has yet to hear of.
@@ -86,6 +91,8 @@ impl World {
             waiters: Waiters::default(),
             polls: Polls::default(),
             watchers: Watchers::default(),
+            bells: Bells::default(),
+            hits: Hits::default(),
             asking: Asking::default(),
             scripts: Arc::new(NoScripts),
             dirty: Dirty::default(),
@@ -107,6 +114,11 @@ impl World {
     #[must_use]
     pub fn keeping(self, retention_ms: Option<i64>) -> Self {
         Self { retention_ms: retention_ms.filter(|ms| *ms > 0), ..self }
+    }
+
+    /// How long runs are kept after their end; none: for ever.
+    pub fn retention_ms(&self) -> Option<i64> {
+        self.retention_ms
     }
 
     /// With keys that have to open everything that is stored.

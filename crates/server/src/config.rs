@@ -12,6 +12,7 @@ mod value;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use ipnet::IpNet;
 use semel_runtime::SecretsKey;
 
 pub use error::ConfigError;
@@ -23,6 +24,8 @@ use source::File;
 /// Long enough for any sane wait, short enough that adding it to a clock cannot overflow.
 const WAIT_MS_MAX: u64 = 86_400_000;
 const BODY_BYTES_LIMIT: usize = 1 << 30;
+/// Each has a connection, and an answer in memory.
+const HTTP_REQUESTS_LIMIT: usize = 10_000;
 const RETENTION_DAYS_MAX: u32 = 36_500;
 /// Thirty days: a token is a secret that travels.
 const TOKEN_SECONDS_MAX: u64 = 2_592_000;
@@ -78,6 +81,14 @@ keys! {
     /// Time that open requests get to finish at shutdown, in milliseconds
     shutdown_ms: u64 = "10000", Number,
         |text| value::number(text, 0..=WAIT_MS_MAX, "milliseconds");
+    /// Ranges of addresses that HTTP tasks may speak to besides the public ones, comma separated, such as
+    /// 10.1.0.0/16
+    http_allow: Vec<IpNet> = "", List, value::ranges;
+    /// HTTP tasks at one time; 0 leaves them to workers of your own
+    http_requests_max: usize = "64", Number,
+        |text| value::number(text, 0..=HTTP_REQUESTS_LIMIT, "requests");
+    /// Let every failed HTTP task be tried again, as Conductor does, also one that may be done twice
+    http_compat_retry: bool = "false", Switch, value::switch;
     /// What to log: a level, or a filter such as info,semel_api=debug
     log: String = "info", Text, value::log_filter;
     /// How to log: text or json

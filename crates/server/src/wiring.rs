@@ -12,9 +12,11 @@ use axum::ServiceExt;
 use axum::extract::Request;
 use metrics_exporter_prometheus::{BuildError, PrometheusHandle};
 use semel_api::{App, Auth, Limits, Watch, door};
+use semel_http::Settings as Client;
 use semel_runtime::{Failure, NewKey, Runtime, Settings, World, first_admin_key};
 use semel_store::{Clock, MemoryStore, StoreError};
 use semel_store_sqlite::{OpenError, SqliteStore};
+use semel_tasks::{Closer, HttpSettings, HttpWorker};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
@@ -82,20 +84,45 @@ pub async fn run(
     let told = told_to_stop().map_err(RunError::Signals)?;
     ready(address, &config, first_key);
     tracing::info!(%address, "serving");
+    let mut http = http_worker(&config, &runtime);
+    let closer = http.as_ref().map(HttpWorker::closer);
     let (closing, closed) = watch::channel(false);
     let serve = axum::serve(listener, service).with_graceful_shutdown(async move {
         told.await;
         tracing::info!("stopping: finishing what was accepted");
+        closer.iter().for_each(Closer::close);
         let _ = closing.send(true); // Nobody listens if the server is gone already.
     });
-    let deadline = after_signal(closed, Duration::from_millis(config.shutdown_ms), &runtime);
+    let within = Duration::from_millis(config.shutdown_ms);
+    let deadline = after_signal(closed, within, &runtime);
     tokio::select! {
-        served = async { serve.await } => served?,
-        () = deadline => tracing::warn!("connections were still open after shutdown_ms"),
+        served = async {
+            serve.await?;
+            finished(http.as_mut()).await;
+            Ok::<_, std::io::Error>(())
+        } => served?,
+        () = deadline => tracing::warn!("requests were still open after shutdown_ms"),
+    }
+    if let Some(http) = http {
+        http.leave().await;
     }
     tokio::task::spawn_blocking(move || runtime.stop()).await.map_err(std::io::Error::other)?;
     tracing::info!("stopped");
     Ok(())
+}
+
+fn http_worker(config: &Config, runtime: &Arc<Runtime>) -> Option<HttpWorker> {
+    let client =
+        Client { allow: config.http_allow.clone(), compat_retry: config.http_compat_retry };
+    let settings = HttpSettings { client, requests_max: config.http_requests_max };
+    (config.http_requests_max > 0).then(|| HttpWorker::start(Arc::clone(runtime), settings))
+}
+
+/// Requests of tasks that were begun may end.
+async fn finished(http: Option<&mut HttpWorker>) {
+    if let Some(http) = http {
+        http.finished().await;
+    }
 }
 
 fn watch(config: &Config, numbers: PrometheusHandle) -> Watch {

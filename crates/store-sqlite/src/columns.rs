@@ -4,7 +4,10 @@
 
 use rusqlite::types::{FromSql, Type};
 use rusqlite::{CachedStatement, Error, Result, Row, params};
-use semel_engine::{Address, Delivery, HandOut, Head, Link, MessageKey, MessageRow, Queue, Record};
+use semel_engine::{
+    Address, Delivery, Detail, HandOut, Head, Link, MessageKey, MessageRow, Queue, Record,
+    RecordKey, RecordState, Wait,
+};
 use semel_model::{Digest, ExecutionId, Payload, TaskId, Timestamp};
 use semel_store::Place;
 
@@ -16,12 +19,25 @@ macro_rules! head_columns {
     };
 }
 
+macro_rules! record_columns {
+    () => {
+        "run, live, version, created_at, expires_at, state, detail"
+    };
+}
+
+macro_rules! message_columns {
+    () => {
+        "sender, seq, at, receiver, sink, body, waits_scope, waits_key, waits_since"
+    };
+}
+
 /// All of a delivery but what only the worker needs, which may be large.
 macro_rules! delivery_columns_small {
     () => {
         "execution, task, fence, leased, worker, lease_until, run_until, poll_until, started_at, \
          updated_at, polls, token, armed, task_type, domain, priority, ready_at, seq, reference, \
-         attempt, scheduled_at, definition, correlation_id, replaces, reason, traceparent"
+         attempt, scheduled_at, definition, correlation_id, replaces, reason, traceparent, \
+         epoch"
     };
 }
 
@@ -40,7 +56,9 @@ macro_rules! select_deliveries {
     };
 }
 
-pub(crate) use {delivery_columns_small, head_columns, select_deliveries};
+pub(crate) use {
+    delivery_columns_small, head_columns, message_columns, record_columns, select_deliveries,
+};
 
 /// Payloads larger than this together lie apart from their row.
 const INLINE_BYTES_MAX: usize = 1024;
@@ -109,6 +127,7 @@ pub(crate) fn delivery(row: &Row<'_>) -> Result<Delivery> {
         replaces: fields.next::<Option<_>>()?.map(TaskId::from_bytes),
         reason: fields.next()?,
         traceparent: fields.named_if_any()?,
+        epoch: fields.next()?,
         input: fields.payload_if_selected()?,
         output: fields.payload_if_selected()?,
     })
@@ -163,6 +182,7 @@ pub(crate) fn write_delivery(
         delivery.replaces.as_ref().map(TaskId::as_bytes),
         delivery.reason,
         delivery.traceparent.map(|parent| parent.to_string()),
+        delivery.epoch,
         inline(&delivery.input),
         inline(&delivery.output),
     ])
@@ -190,16 +210,42 @@ pub(crate) fn write_hand_out(
     ])
 }
 
-/// Columns `run, live, version, created_at, expires_at`.
+/// Columns `run, live, version, created_at, expires_at, state, detail`.
 pub(crate) fn record(row: &Row<'_>) -> Result<Record> {
+    record_fields(&mut Fields::of(row))
+}
+
+/// Columns `scope, key`, then those of the record.
+pub(crate) fn keyed_record(row: &Row<'_>) -> Result<(RecordKey, Record)> {
     let mut fields = Fields::of(row);
+    let key = RecordKey { scope: fields.next()?, key: fields.next()? };
+    Ok((key, record_fields(&mut fields)?))
+}
+
+fn record_fields(fields: &mut Fields<'_>) -> Result<Record> {
     Ok(Record {
-        run: ExecutionId::from_bytes(fields.next()?),
+        run: fields.id_if_any()?,
         live: fields.next()?,
         version: fields.next()?,
         created_at: fields.time()?,
         expires_at: fields.time_if_any()?,
+        state: fields.parsed(RecordState::parse)?,
+        detail: fields.detail()?,
     })
+}
+
+pub(crate) fn write_record(
+    statement: &mut CachedStatement<'_>,
+    key: &RecordKey,
+    record: &Record,
+) -> Result<usize> {
+    let Record { state, run, live, version, created_at, expires_at, detail } = record;
+    let run: &[u8] = run.as_ref().map_or(&[], |run| run.as_bytes());
+    let expires_at = expires_at.map(Timestamp::ms);
+    let (state, detail) = (state.as_str(), detail.encode());
+    let RecordKey { scope, key } = key;
+    let created_at = created_at.ms();
+    statement.execute((scope, key, run, live, version, created_at, expires_at, state, detail))
 }
 
 /// Columns `sender, seq, at, receiver, sink`.
@@ -207,11 +253,20 @@ pub(crate) fn addressed(row: &Row<'_>) -> Result<(MessageKey, Address)> {
     addressed_fields(&mut Fields::of(row))
 }
 
-/// Columns `sender, seq, at, receiver, sink, body`.
+/// Columns `sender, seq, at, receiver, sink, body, waits_scope, waits_key, waits_since`.
 pub(crate) fn message(row: &Row<'_>) -> Result<MessageRow> {
     let mut fields = Fields::of(row);
     let (key, to) = addressed_fields(&mut fields)?;
-    Ok(MessageRow { key, to, body: fields.next()? })
+    let body = fields.next()?;
+    let wait: (Option<String>, Option<String>, Option<i64>) =
+        (fields.next()?, fields.next()?, fields.next()?);
+    let waits = match wait {
+        (Some(scope), Some(key), Some(since)) => {
+            Some(Wait { on: RecordKey { scope, key }, since: since.cast_unsigned() })
+        }
+        _ => None,
+    };
+    Ok(MessageRow { key, to, body, waits })
 }
 
 fn addressed_fields(fields: &mut Fields<'_>) -> Result<(MessageKey, Address)> {
@@ -233,12 +288,15 @@ pub(crate) fn write_message(
     statement: &mut CachedStatement<'_>,
     message: &MessageRow,
 ) -> Result<usize> {
-    let MessageRow { key: MessageKey { from, seq, at }, to, body } = message;
+    let MessageRow { key: MessageKey { from, seq, at }, to, body, waits } = message;
     let (receiver, sink) = match to {
         Address::Execution(id) => (Some(id.as_bytes()), None),
         Address::Sink(sink) => (None, Some(sink)),
     };
-    statement.execute((from.as_bytes(), seq, at, receiver, sink, body))
+    let wait = waits.as_ref();
+    let (scope, key) = (wait.map(|wait| &wait.on.scope), wait.map(|wait| &wait.on.key));
+    let since = wait.map(|wait| wait.since.cast_signed());
+    statement.execute((from.as_bytes(), seq, at, receiver, sink, body, scope, key, since))
 }
 
 /// The columns of one row, taken from left to right.
@@ -250,6 +308,37 @@ struct Fields<'a> {
 impl<'a> Fields<'a> {
     fn of(row: &'a Row<'a>) -> Self {
         Self { row, at: 0 }
+    }
+
+    /// No bytes at all are no id.
+    fn id_if_any(&mut self) -> Result<Option<ExecutionId>> {
+        let at = self.at;
+        let bytes: Vec<u8> = self.next()?;
+        if bytes.is_empty() {
+            return Ok(None);
+        }
+        let bytes = <[u8; 16]>::try_from(bytes);
+        let bytes = bytes.map_err(|_| {
+            Error::FromSqlConversionFailure(at, Type::Blob, "an id is 16 bytes".into())
+        })?;
+        Ok(Some(ExecutionId::from_bytes(bytes)))
+    }
+
+    fn parsed<T>(&mut self, parse: impl FnOnce(&str) -> Option<T>) -> Result<T> {
+        let at = self.at;
+        let text: String = self.next()?;
+        parse(&text).ok_or_else(|| {
+            Error::FromSqlConversionFailure(at, Type::Text, format!("what is {text}?").into())
+        })
+    }
+
+    fn detail(&mut self) -> Result<Detail> {
+        let at = self.at;
+        let bytes: Option<Vec<u8>> = self.next()?;
+        let detail = bytes.as_deref().map(Detail::decode).transpose();
+        let detail = detail
+            .map_err(|error| Error::FromSqlConversionFailure(at, Type::Blob, Box::new(error)))?;
+        Ok(detail.unwrap_or_default())
     }
 
     fn next<T: FromSql>(&mut self) -> Result<T> {

@@ -70,6 +70,11 @@ pub(crate) fn hold(
         for key in &touches.messages {
             held.messages.insert(*key, read::message(connection, *key)?);
         }
+        for (record, count) in &touches.waiters {
+            let waiting = read::waiters(connection, record, *count)?;
+            held.waiters.insert(record.clone(), waiting.iter().map(|row| row.key).collect());
+            held.messages.extend(waiting.into_iter().map(|row| (row.key, Some(row))));
+        }
         for key in &touches.documents {
             held.documents.insert(key.clone(), read::document(connection, key)?);
         }

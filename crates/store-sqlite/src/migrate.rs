@@ -19,6 +19,8 @@ const MIGRATIONS: &[Migration] = &[
     Migration { number: 3, sql: include_str!("../migrations/0003_task_logs.sql") },
     Migration { number: 4, sql: include_str!("../migrations/0004_observed.sql") },
     Migration { number: 5, sql: include_str!("../migrations/0005_given.sql") },
+    Migration { number: 6, sql: include_str!("../migrations/0006_records.sql") },
+    Migration { number: 7, sql: include_str!("../migrations/0007_effect_epochs.sql") },
 ];
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (
@@ -173,7 +175,7 @@ mod tests {
         let record = read::record(&connection, &key).unwrap().unwrap();
         assert_eq!((record.created_at, record.expires_at), (Timestamp::from_ms(3), None));
         let latest = Timestamp::from_ms(i64::MAX);
-        assert_eq!(sweep::ended_before(&connection, latest, 9).unwrap(), [record.run]);
+        assert_eq!(sweep::ended_before(&connection, latest, 9).unwrap(), [record.run.unwrap()]);
         assert_eq!(sweep::expired_records(&connection, latest, 9).unwrap(), []);
     }
 }

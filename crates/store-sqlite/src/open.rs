@@ -160,7 +160,8 @@ fn mirror(connection: &Connection, now: Timestamp) -> Result<Mirror, StoreError>
         mirror.set_wake(id, Some(at));
     }
     // Whoever was carrying them is gone, so all of them are due.
-    let messages = "SELECT sender, seq, at, receiver, sink FROM messages";
+    let messages = "SELECT sender, seq, at, receiver, sink FROM messages \
+                    WHERE waits_scope IS NULL";
     let messages =
         read::all(connection, messages, [], columns::addressed, || "a row of messages".to_owned());
     for (key, to) in messages? {

@@ -13,21 +13,37 @@ use semel_store::{
     Writer,
 };
 
-use crate::columns::{self, head_columns, select_deliveries};
+use crate::columns::{self, head_columns, message_columns, record_columns, select_deliveries};
 use crate::index::SqliteIndex;
 use crate::lane::{Core, SqliteWriter};
 use crate::open::{self, OpenError};
 use crate::readers::{Readers, at_once};
-use crate::{census, checkpoint, fault, hold, migrate, sweep};
+use crate::sweep::{self, limit};
+use crate::{census, checkpoint, fault, hold, migrate};
 
 const HEAD: &str = concat!("SELECT ", head_columns!(), " FROM executions WHERE id = ?1");
 const DELIVERY: &str = concat!(select_deliveries!(), " WHERE execution = ?1 AND task = ?2");
 const DELIVERIES: &str = concat!(select_deliveries!(), " WHERE execution = ?1 ORDER BY task");
 const ENTRIES: &str = "SELECT entry FROM journal WHERE execution = ?1 AND seq > ?2 ORDER BY seq";
 const RECORD: &str =
-    "SELECT run, live, version, created_at, expires_at FROM records WHERE scope = ?1 AND key = ?2";
-const MESSAGE: &str = "SELECT sender, seq, at, receiver, sink, body FROM messages \
-     WHERE sender = ?1 AND seq = ?2 AND at = ?3";
+    concat!("SELECT ", record_columns!(), " FROM records WHERE scope = ?1 AND key = ?2");
+const RECORDS: &str = concat!(
+    "SELECT scope, key, ",
+    record_columns!(),
+    " FROM records WHERE (scope, key) > (?1, ?2) AND scope < ?3 ORDER BY scope, key LIMIT ?4"
+);
+/// The waiting ones of a record, oldest first.
+const WAITERS: &str = concat!(
+    "SELECT ",
+    message_columns!(),
+    " FROM messages WHERE waits_scope = ?1 AND waits_key = ?2 ORDER BY waits_since, sender, seq, at \
+     LIMIT ?3"
+);
+const MESSAGE: &str = concat!(
+    "SELECT ",
+    message_columns!(),
+    " FROM messages WHERE sender = ?1 AND seq = ?2 AND at = ?3"
+);
 const LOGS: &str = "SELECT created_at, line FROM task_logs WHERE execution = ?1 AND task = ?2 \
      ORDER BY noted_at DESC, lane DESC, round DESC, at DESC LIMIT ?3";
 const PINNED: &str = "SELECT body FROM pinned WHERE digest = ?1";
@@ -112,6 +128,22 @@ impl Store for SqliteStore {
 
     fn record(&self, key: &RecordKey) -> Result<Option<Record>, StoreError> {
         self.shared.readers.with(|connection| record(connection, key))
+    }
+
+    fn records(
+        &self,
+        scopes: &str,
+        after: Option<&RecordKey>,
+        max: usize,
+    ) -> Result<Vec<(RecordKey, Record)>, StoreError> {
+        let after = after.map_or((scopes, ""), |after| (&after.scope, &after.key));
+        let (scope, key) = after.max((scopes, ""));
+        let name = || format!("a record of {scopes}");
+        let beyond = format!("{scopes}{}", char::MAX);
+        self.shared.readers.with(|connection| {
+            let key = (scope, key, &beyond, limit(max));
+            all(connection, RECORDS, key, columns::keyed_record, name)
+        })
     }
 
     fn ended_before(&self, before: Timestamp, max: usize) -> Result<Vec<ExecutionId>, StoreError> {
@@ -243,6 +275,17 @@ pub(crate) fn record(
 ) -> Result<Option<Record>, StoreError> {
     let name = || format!("record {} of {}", key.key, key.scope);
     one(connection, RECORD, (&key.scope, &key.key), columns::record, name)
+}
+
+/// The messages that wait on a record, oldest first.
+pub(crate) fn waiters(
+    connection: &Connection,
+    key: &RecordKey,
+    max: usize,
+) -> Result<Vec<MessageRow>, StoreError> {
+    let name = || format!("a message that waits on {} of {}", key.key, key.scope);
+    let key = (&key.scope, &key.key, limit(max));
+    all(connection, WAITERS, key, columns::message, name)
 }
 
 pub(crate) fn message(

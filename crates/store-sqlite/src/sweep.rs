@@ -33,7 +33,7 @@ pub(crate) fn expired_records(
     all(connection, EXPIRED, (now.ms(), limit(max)), read, || "an expired record".to_owned())
 }
 
-fn limit(max: usize) -> i64 {
+pub(crate) fn limit(max: usize) -> i64 {
     i64::try_from(max).unwrap_or(i64::MAX)
 }
 

@@ -7,10 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::Connection;
 use semel_engine::{Delivery, Head, MessageKey, MessageRow, Record, RecordKey, Window};
-use semel_model::{ExecutionId, Timestamp};
+use semel_model::ExecutionId;
 use semel_store::{DocumentKey, LogLine, Mirror, Place, Stamp, StoreError, Writes};
 
-use crate::columns::{self, delivery_columns_small, head_columns, lies_apart};
+use crate::columns::{
+    self, delivery_columns_small, head_columns, lies_apart, message_columns, record_columns,
+};
 use crate::fault;
 use crate::hold::Seen;
 use crate::read::cached;
@@ -27,7 +29,7 @@ const PUT_DELIVERY: &str = concat!(
     "INSERT OR REPLACE INTO deliveries (",
     delivery_columns_small!(),
     ", input, output) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, \
-     ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28)"
+     ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29)"
 );
 const HAND_OUT: &str = "UPDATE deliveries SET fence = ?3, leased = ?4, worker = ?5, \
      lease_until = ?6, run_until = ?7, poll_until = ?8, started_at = ?9, updated_at = ?10, \
@@ -36,11 +38,17 @@ const PUT_APART: &str = "INSERT OR REPLACE INTO delivery_payloads \
      (execution, task, input, output) VALUES (?1, ?2, ?3, ?4)";
 const DROP_APART: &str = "DELETE FROM delivery_payloads WHERE execution = ?1 AND task = ?2";
 const DROP_DELIVERY: &str = "DELETE FROM deliveries WHERE execution = ?1 AND task = ?2";
-const PUT_RECORD: &str = "INSERT OR REPLACE INTO records \
-     (scope, key, run, live, version, created_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+const PUT_RECORD: &str = concat!(
+    "INSERT OR REPLACE INTO records (scope, key, ",
+    record_columns!(),
+    ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
+);
 const DROP_RECORD: &str = "DELETE FROM records WHERE scope = ?1 AND key = ?2";
-const PUT_MESSAGE: &str = "INSERT OR REPLACE INTO messages \
-     (sender, seq, at, receiver, sink, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+const PUT_MESSAGE: &str = concat!(
+    "INSERT OR REPLACE INTO messages (",
+    message_columns!(),
+    ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
+);
 const DROP_MESSAGE: &str = "DELETE FROM messages WHERE sender = ?1 AND seq = ?2 AND at = ?3";
 /// Everything that is kept by execution.
 const REMOVE: [&str; 7] = [
@@ -247,6 +255,7 @@ fn only_handed_out(before: &Delivery, after: &Delivery) -> bool {
         seq,
         reference,
         attempt,
+        epoch,
         scheduled_at,
         definition,
         correlation_id,
@@ -265,6 +274,7 @@ fn only_handed_out(before: &Delivery, after: &Delivery) -> bool {
         && *seq == after.seq
         && *reference == after.reference
         && *attempt == after.attempt
+        && *epoch == after.epoch
         && *scheduled_at == after.scheduled_at
         && *definition == after.definition
         && *correlation_id == after.correlation_id
@@ -313,14 +323,12 @@ fn records(
     connection: &Connection,
     records: &BTreeMap<RecordKey, Option<Record>>,
 ) -> Result<(), StoreError> {
-    for (RecordKey { scope, key }, record) in records {
+    for (key, record) in records {
         let wrote = match record {
-            Some(Record { run, live, version, created_at, expires_at }) => {
-                let (run, expires_at) = (run.as_bytes(), expires_at.map(Timestamp::ms));
-                let row = (scope, key, run, live, version, created_at.ms(), expires_at);
-                cached(connection, PUT_RECORD)?.execute(row)
+            Some(record) => {
+                columns::write_record(&mut cached(connection, PUT_RECORD)?, key, record)
             }
-            None => cached(connection, DROP_RECORD)?.execute((scope, key)),
+            None => cached(connection, DROP_RECORD)?.execute((&key.scope, &key.key)),
         };
         wrote.map_err(fault::of)?;
     }

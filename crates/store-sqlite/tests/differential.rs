@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use semel_engine::{
-    Address, Delivery, HandOut, Head, Link, MessageKey, MessageRow, Queue, Record, RecordKey,
+    Address, Delivery, Detail, HandOut, Head, Link, MessageKey, MessageRow, Queue, Record,
+    RecordKey, RecordState, Wait,
 };
 use semel_model::{Digest, ExecutionId, TaskId, Timestamp, Traceparent, WorkflowStatus};
 use semel_store::conformance::{Desk, Fixture, samples};
@@ -177,6 +178,7 @@ fn delivery(
         seq: u32::from(dice.byte(3)),
         reference: dice.text(),
         attempt: u32::from(dice.byte(3)),
+        epoch: u32::from(dice.byte(3)),
         scheduled_at: dice.near(now),
         definition: dice.token(),
         correlation_id: dice.maybe(Dice::text),
@@ -196,7 +198,9 @@ fn message(dice: &mut Dice, key: MessageKey) -> MessageRow {
         true => Address::Execution(dice.execution()),
         false => Address::Sink(dice.text()),
     };
-    MessageRow { key, to, body: dice.text().into_bytes() }
+    let since = u64::from(dice.byte(200));
+    let waits = dice.maybe(|dice| Wait { on: dice.record_key(), since });
+    MessageRow { key, to, body: dice.text().into_bytes(), waits }
 }
 
 fn log(dice: &mut Dice, now: Timestamp) -> LogLine {
@@ -218,6 +222,7 @@ fn touches(dice: &mut Dice) -> Touches {
         wanted: some(dice, |dice| (dice.queue(), usize::from(dice.byte(9)))),
         tokens: some(dice, |dice| (dice.token(), ())).into_keys().collect(),
         messages: some(dice, |dice| (dice.message_key(), ())).into_keys().collect(),
+        waiters: some(dice, |dice| (dice.record_key(), usize::from(dice.byte(9)))),
         documents: some(dice, |dice| (dice.document(), ())).into_keys().collect(),
     }
 }
@@ -237,7 +242,14 @@ fn writes(dice: &mut Dice, desk: &Desk<'_>) -> Writes {
         records: some(dice, |dice| {
             let run = dice.byte(EXECUTIONS);
             let expires_at = dice.maybe(|dice| dice.near(now));
-            let record = Record { live: dice.is_lucky(2), expires_at, ..samples::record(run) };
+            let record = Record {
+                state: RecordState::ALL[usize::from(dice.byte(5) % 5)],
+                run: dice.maybe(|_| samples::execution(run)),
+                live: dice.is_lucky(2),
+                expires_at,
+                detail: Detail { owner: dice.maybe(Dice::text), ..Detail::default() },
+                ..samples::record(run)
+            };
             (dice.record_key(), dice.maybe(|_| record))
         }),
         deliveries: some(dice, |dice| {
@@ -283,6 +295,11 @@ fn everything(desk: &Desk<'_>, after_seq: u64, max: usize) -> String {
     }
     let now = store.now();
     lines.push(format!("ended {:?}", store.ended_before(now, max).unwrap()));
+    for scopes in ["", "a", samples::UNICODE] {
+        lines.push(format!("{:?}", store.records(scopes, None, max).unwrap()));
+        let after = RecordKey { scope: "a".to_owned(), key: "a".to_owned() };
+        lines.push(format!("{:?}", store.records(scopes, Some(&after), max).unwrap()));
+    }
     lines.push(format!("expired {:?}", store.expired_records(now, max).unwrap()));
     lines.push(format!("generation {}", store.documents_generation().unwrap()));
     lines.push(format!("fence {} {:?}", store.fence_floor().unwrap(), store.last_round(0)));

@@ -75,6 +75,14 @@ pub trait Store: Send + Sync {
 
     fn record(&self, key: &RecordKey) -> Result<Option<Record>, StoreError>;
 
+    /// Records after that key whose scope begins so, by scope and key.
+    fn records(
+        &self,
+        scopes: &str,
+        after: Option<&RecordKey>,
+        max: usize,
+    ) -> Result<Vec<(RecordKey, Record)>, StoreError>;
+
     /// Runs that ended before then, earliest first, those of the same time by id.
     fn ended_before(&self, before: Timestamp, max: usize) -> Result<Vec<ExecutionId>, StoreError>;
 

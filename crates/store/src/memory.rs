@@ -163,6 +163,15 @@ impl Store for MemoryStore {
         Ok(self.shared().live.records.get(key).cloned())
     }
 
+    fn records(
+        &self,
+        scopes: &str,
+        after: Option<&RecordKey>,
+        max: usize,
+    ) -> Result<Vec<(RecordKey, Record)>, StoreError> {
+        Ok(self.shared().live.records(scopes, after, max))
+    }
+
     fn ended_before(&self, before: Timestamp, max: usize) -> Result<Vec<ExecutionId>, StoreError> {
         Ok(self.shared().live.ended_before(before, max))
     }

@@ -105,7 +105,7 @@ impl Mirror {
         }
         for (key, row) in &writes.messages {
             self.drop_message(*key);
-            if let Some(row) = row {
+            if let Some(row) = row.as_ref().filter(|row| row.waits.is_none()) {
                 self.insert_message(*key, row.to.clone(), writes.stamp.at.plus_ms(DUE_LEASE_MS));
             }
         }

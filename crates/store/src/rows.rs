@@ -80,6 +80,8 @@ pub struct Touches {
     /// Hand-outs made under these tokens.
     pub tokens: BTreeSet<Token>,
     pub messages: BTreeSet<MessageKey>,
+    /// How many of the messages that wait on a record are wanted, oldest first.
+    pub waiters: BTreeMap<RecordKey, usize>,
     pub documents: BTreeSet<DocumentKey>,
 }
 
@@ -95,6 +97,8 @@ pub struct Held {
     pub ready: BTreeMap<Queue, Vec<Place>>,
     pub by_token: BTreeMap<Token, Vec<Place>>,
     pub messages: BTreeMap<MessageKey, Option<MessageRow>>,
+    /// Those that wait on each record, oldest first; their rows are in `messages`.
+    pub waiters: BTreeMap<RecordKey, Vec<MessageKey>>,
     pub documents: BTreeMap<DocumentKey, Option<Vec<u8>>>,
     pub skipped: BTreeSet<Row>,
 }

@@ -137,7 +137,10 @@ pub(super) fn flow_of(step: &Step, input: &Payload) -> Flow {
         | Kind::Jq
         | Kind::Yield
         | Kind::Absent
-        | Kind::PullMessages => Flow::None,
+        | Kind::PullMessages
+        | Kind::Http
+        | Kind::AcquireLock
+        | Kind::ReleaseLock => Flow::None,
     }
 }
 

@@ -12,6 +12,7 @@ use crate::event::Slot;
 use crate::execution::Execution;
 use crate::question::Question;
 use crate::task::{Asked, Child, Task, in_turns};
+use crate::tasks::http::is_left_to_others;
 
 impl Execution {
     pub(super) fn add_task(&mut self, change: &Change, page: &Page<'_>) {
@@ -131,6 +132,7 @@ impl Execution {
             is_reset: false,
             child: None,
             children: 0,
+            once: None,
         }
     }
 
@@ -186,6 +188,9 @@ impl Execution {
             return;
         };
         self.alter(*task, |task| {
+            if is_left_to_others(task, *callback_after_seconds) {
+                task.status = TaskStatus::InProgress;
+            }
             task.output = page.payload(*output);
             task.ready_at = *ready_at;
             task.reason = reason.clone();
@@ -239,6 +244,9 @@ impl Execution {
                 task.ended_at = page.at; // A failure absorbed later ended when it failed.
             }
             task.learn(hand_out);
+            if status.is_successful() {
+                task.end_doubt();
+            }
             if task.polls > 0 {
                 task.updated_at = task.updated_at.max(task.started_at);
                 task.callback_after_seconds = 0; // Its delay was over when it was taken.
@@ -288,7 +296,7 @@ impl Execution {
 }
 
 impl Task {
-    fn learn(&mut self, hand_out: &HandOutFacts) {
+    pub(super) fn learn(&mut self, hand_out: &HandOutFacts) {
         self.worker = hand_out.worker.clone();
         self.started_at = hand_out.started_at;
         self.polls = hand_out.polls;
@@ -322,6 +330,7 @@ impl Task {
             alerted_total: false,
             wait_until: None,
             child: None,
+            once: None,
             flow: flow_of(&self.step, &input),
             input,
             ..self.clone()

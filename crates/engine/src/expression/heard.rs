@@ -12,6 +12,7 @@ use super::condition::Condition;
 use super::json::{Json, Object};
 use super::path::Path;
 use super::resolve::{Reading, Resolve};
+use super::template::{self, Part};
 
 pub(crate) struct Heard {
     document: Arc<Json>,
@@ -52,6 +53,29 @@ impl Heard {
         let found = self.resolve_text(template, None, 0);
         let text = (!found.is_null()).then(|| found.into_plain());
         text.filter(|text| !text.trim().is_empty())
+    }
+
+    /// None if any of its expressions comes to nothing, or all of it is blank.
+    pub(crate) fn whole_text(&mut self, template: &str) -> Option<String> {
+        let mut text = String::new();
+        for part in template::split(template) {
+            match part {
+                Part::Text(plain) => text.push_str(plain),
+                Part::Expression(path) => {
+                    let found = self.evaluate(path, None, 0);
+                    if found.is_null() {
+                        return None;
+                    }
+                    text.push_str(&found.into_plain());
+                }
+            }
+        }
+        Some(text).filter(|text| !text.trim().is_empty())
+    }
+
+    /// What the template comes to, as it is.
+    pub(crate) fn value(&mut self, template: &str) -> Value {
+        self.resolve_text(template, None, 0).to_payload().value()
     }
 
     /// A field at the top of the message.

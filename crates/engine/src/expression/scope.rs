@@ -72,11 +72,10 @@ impl Resolve for Turn<'_> {
 
     /// The whole path as a name of its own, not a path: what does not belong to the run.
     fn named(&mut self, name: &str, task: Option<TaskId>) -> Option<Json> {
-        match name {
-            "CPEWF_TASK_ID" => Some(task.map_or(Json::Null, |id| Json::String(id.to_string()))),
-            _ if name.starts_with("NETFLIX_") => self.environment_value(name).map(Json::String),
-            _ => None,
+        if name.starts_with("NETFLIX_") {
+            return self.environment_value(name).map(Json::String);
         }
+        self.system_parameter(name, task).map(|value| Json::from(&value))
     }
 
     /// The document a path starts in, and how many of its steps led there. A path has to begin with

@@ -3,7 +3,8 @@
 //! What is stored keeps the expression as text. Only the copy that leaves for a worker has the
 //! value: [`reveal`] puts it there, in one pass, and never looks at what it has put. Text that only
 //! looks like such an expression is stored with one more `$`, which is taken away here again, so
-//! `$${workflow.secrets.X}` in a definition reaches the worker as `${workflow.secrets.X}`.
+//! `$${workflow.secrets.X}` in a definition reaches the worker as `${workflow.secrets.X}`. The fence
+//! of the hand-out, `${CPEWF_FENCE}`, is no secret and takes the same way: nobody knows it before.
 //!
 //! **May not:** know where values come from; they are looked up by whoever hands out.
 
@@ -15,6 +16,7 @@ use super::PATH_NODES_MAX;
 use super::json::{Json, Object};
 use super::path::Query;
 use super::select::{self, Answer, Budget, Root};
+use crate::effect::FENCE;
 
 /// Kept as text in what is stored; put in place only in the copy that is handed out.
 pub(super) const SECRETS: &str = "workflow.secrets.";
@@ -68,18 +70,40 @@ impl Secret {
     }
 }
 
-/// A cheap look: an input that does not has nothing to reveal and nothing to hide.
+/// What is put in place when the task is handed out.
+enum Late {
+    Secret(Secret),
+    Fence,
+}
+
+/// A cheap look: an input that does not has nothing to hide.
 pub fn mentions_secrets(input: &Payload) -> bool {
     input.text().contains(SECRETS)
 }
 
+/// A cheap look: an input that is not goes out as it is stored.
+pub fn is_unfinished(input: &Payload) -> bool {
+    has_late(input.text())
+}
+
+fn has_late(text: &str) -> bool {
+    text.contains(SECRETS) || text.contains(FENCE)
+}
+
 /// The copy that leaves. A string that is one expression takes the value, null if there is none;
-/// inside other text a value that is missing leaves nothing.
-pub fn reveal(input: &Payload, lookup: &mut dyn FnMut(&str) -> Option<String>) -> Payload {
-    if !mentions_secrets(input) {
+/// inside other text a value that is missing leaves nothing. What no worker takes has no fence.
+pub fn reveal(
+    input: &Payload,
+    fence: Option<u64>,
+    lookup: &mut dyn FnMut(&str) -> Option<String>,
+) -> Payload {
+    if !is_unfinished(input) {
         return input.clone();
     }
-    let mut resolve = |secret: &Secret| lookup(&secret.name).map(|value| secret.of(&value));
+    let mut resolve = |late: &Late| match late {
+        Late::Secret(secret) => lookup(&secret.name).map(|value| secret.of(&value)),
+        Late::Fence => fence.map(|fence| Json::String(fence.to_string())),
+    };
     revealed(Json::read(input), &mut resolve).to_payload()
 }
 
@@ -87,8 +111,10 @@ pub fn reveal(input: &Payload, lookup: &mut dyn FnMut(&str) -> Option<String>) -
 pub fn secrets_in(input: &Payload) -> Vec<Secret> {
     let mut found = Vec::new();
     if mentions_secrets(input) {
-        revealed(Json::read(input), &mut |secret| {
-            found.push(secret.clone());
+        revealed(Json::read(input), &mut |late| {
+            if let Late::Secret(secret) = late {
+                found.push(secret.clone());
+            }
             None
         });
     }
@@ -97,9 +123,9 @@ pub fn secrets_in(input: &Payload) -> Vec<Secret> {
     found
 }
 
-/// Template text as it is stored: whatever would pass for a secret gets one more `$`.
+/// Template text as it is stored: whatever would pass for a secret, or the fence, gets one more `$`.
 pub(super) fn escaped(text: &str) -> Cow<'_, str> {
-    if !text.contains(SECRETS) {
+    if !has_late(text) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 1);
@@ -107,7 +133,7 @@ pub(super) fn escaped(text: &str) -> Cow<'_, str> {
     while let Some(at) = rest.find("${") {
         let (before, found) = rest.split_at(at);
         out.push_str(before);
-        out.push_str(if names_secret(found) { "$${" } else { "${" });
+        out.push_str(if is_late(found) { "$${" } else { "${" });
         rest = &found[2..];
     }
     out.push_str(rest);
@@ -116,7 +142,7 @@ pub(super) fn escaped(text: &str) -> Cow<'_, str> {
 
 /// Data as somebody may bring it who must not see secrets: whatever would pass for one is text.
 pub fn disarmed(data: &Payload) -> Payload {
-    if mentions_secrets(data) { disarm(Json::read(data)).to_payload() } else { data.clone() }
+    if is_unfinished(data) { disarm(Json::read(data)).to_payload() } else { data.clone() }
 }
 
 fn disarm(value: Json) -> Json {
@@ -131,13 +157,16 @@ fn disarm(value: Json) -> Json {
     }
 }
 
-fn names_secret(expression: &str) -> bool {
-    expression[2..].trim_start().starts_with(SECRETS)
+fn is_late(expression: &str) -> bool {
+    let inside = expression[2..].trim_start();
+    let after_fence = inside.strip_prefix(FENCE);
+    let is_fence = after_fence.is_some_and(|after| after.trim_start().starts_with('}'));
+    is_fence || inside.starts_with(SECRETS)
 }
 
-fn revealed(value: Json, resolve: &mut dyn FnMut(&Secret) -> Option<Json>) -> Json {
+fn revealed(value: Json, resolve: &mut dyn FnMut(&Late) -> Option<Json>) -> Json {
     match value {
-        Json::String(text) if text.contains(SECRETS) => revealed_text(&text, resolve),
+        Json::String(text) if has_late(&text) => revealed_text(&text, resolve),
         Json::Array(items) => {
             Json::Array(items.into_iter().map(|item| revealed(item, resolve)).collect())
         }
@@ -150,21 +179,21 @@ fn revealed(value: Json, resolve: &mut dyn FnMut(&Secret) -> Option<Json>) -> Js
     }
 }
 
-fn revealed_text(text: &str, resolve: &mut dyn FnMut(&Secret) -> Option<Json>) -> Json {
+fn revealed_text(text: &str, resolve: &mut dyn FnMut(&Late) -> Option<Json>) -> Json {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find("${") {
         let (before, found) = rest.split_at(at);
-        if !names_secret(found) {
+        if !is_late(found) {
             out.push_str(&rest[..at + 2]);
             rest = &found[2..];
         } else if let Some(kept) = before.strip_suffix('$') {
             out.push_str(kept);
             out.push_str("${");
             rest = &found[2..];
-        } else if let Some((secret, after)) = expression(found) {
+        } else if let Some((late, after)) = expression(found) {
             out.push_str(before);
-            let value = resolve(&secret);
+            let value = resolve(&late);
             if out.is_empty() && after.is_empty() && rest.len() == text.len() {
                 return value.unwrap_or(Json::Null);
             }
@@ -180,12 +209,15 @@ fn revealed_text(text: &str, resolve: &mut dyn FnMut(&Secret) -> Option<Json>) -
     Json::String(out)
 }
 
-/// The secret named by the expression the text begins with, and the text after it.
-fn expression(text: &str) -> Option<(Secret, &str)> {
+/// What the expression that the text begins with asks for, and the text after it.
+fn expression(text: &str) -> Option<(Late, &str)> {
     let (path, after) = text[2..].split_once('}')?;
+    if path.trim() == FENCE {
+        return Some((Late::Fence, after));
+    }
     let path = path.trim().strip_prefix(SECRETS)?;
     let secret = if path.contains(['$', '{']) { None } else { Secret::read(path) };
-    Some((secret?, after))
+    Some((Late::Secret(secret?), after))
 }
 
 #[cfg(test)]
@@ -204,7 +236,7 @@ mod tests {
 
     fn revealed(input: &str) -> String {
         let input = Payload::from_text(input.to_owned()).unwrap();
-        reveal(&input, &mut lookup).text().to_owned()
+        reveal(&input, Some(7), &mut lookup).text().to_owned()
     }
 
     fn text(template: &str) -> String {
@@ -220,7 +252,7 @@ mod tests {
         let payload = Payload::from_text(data.to_owned()).unwrap();
         let harmless = disarmed(&payload);
         assert_eq!(secrets_in(&harmless), []);
-        assert_eq!(reveal(&harmless, &mut lookup).text(), data);
+        assert_eq!(reveal(&harmless, Some(7), &mut lookup).text(), data);
         let plain = Payload::from_text(r#"{"a":"b"}"#.to_owned()).unwrap();
         assert_eq!(disarmed(&plain), plain);
     }
@@ -281,8 +313,21 @@ mod tests {
     #[test]
     fn an_input_without_secrets_stays_as_it_is() {
         let input = Payload::from_text(r#"{ "a" : "${x}" }"#.to_owned()).unwrap();
-        assert_eq!(reveal(&input, &mut |_| panic!("nobody asked")).text(), input.text());
+        assert_eq!(reveal(&input, Some(7), &mut |_| panic!("nobody asked")).text(), input.text());
         assert_eq!(secrets_in(&input), []);
+    }
+
+    #[test]
+    fn the_fence_is_text_and_can_be_escaped() {
+        assert_eq!(text("${CPEWF_FENCE}"), r#""7""#);
+        assert_eq!(text("${ CPEWF_FENCE }/${workflow.secrets.DB.user}"), r#""7/ann""#);
+        assert_eq!(text("$${CPEWF_FENCE}"), r#""${CPEWF_FENCE}""#);
+        for kept in ["${CPEWF_FENCES}", "CPEWF_FENCE", "${CPEWF_FENCE", "${CPEWF_FENCE.x}"] {
+            assert_eq!(text(kept), serde_json::json!(kept).to_string());
+        }
+        let input = Payload::from_text(r#"{"a":"${CPEWF_FENCE}"}"#.to_owned()).unwrap();
+        assert_eq!(secrets_in(&input), []);
+        assert!(!mentions_secrets(&input) && is_unfinished(&input));
     }
 
     #[test]

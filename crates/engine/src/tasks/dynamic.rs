@@ -28,7 +28,7 @@ impl Turn<'_> {
         if !is_leaf(Kind::of(name)) {
             return Ok(site);
         }
-        let kind = if Kind::of(name).is_system() { name } else { WorkflowTask::SIMPLE };
+        let kind = if Kind::of(name).is_reserved() { name } else { WorkflowTask::SIMPLE };
         let definition = self.task_definitions(BTreeSet::from([name]))?.remove(name);
         let definition = definition.unwrap_or_else(|| Arc::new(TaskDef::ad_hoc(name, kind)));
         let step = WorkflowTask {
@@ -84,7 +84,10 @@ fn is_leaf(kind: Kind) -> bool {
         | Kind::Jq
         | Kind::Yield
         | Kind::Absent
-        | Kind::PullMessages => true,
+        | Kind::PullMessages
+        | Kind::Http
+        | Kind::AcquireLock
+        | Kind::ReleaseLock => true,
         Kind::Switch
         | Kind::Decision
         | Kind::Fork

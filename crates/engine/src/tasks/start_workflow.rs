@@ -6,7 +6,7 @@
 
 use semel_model::{
     Digest, ExecutionId, IdempotencyStrategy, Payload, StartWorkflowRequest, TaskId, TaskStatus,
-    Timestamp, WorkflowDef, effect_key,
+    Timestamp, WorkflowDef,
 };
 use serde_json::json;
 
@@ -54,15 +54,18 @@ impl Turn<'_> {
         let (key, strategy) = match given {
             Some(key) => (key, request.idempotency_strategy.unwrap_or(IdempotencyStrategy::Fail)),
             None => {
-                let key = effect_key(self.execution().id(), &task.reference, 0);
+                let key = self.execution().effect_key(&task.reference);
                 (key, IdempotencyStrategy::ReturnExisting)
             }
         };
         let record = RecordKey::start(&name, &key);
         let run = ExecutionId::of_start(id, self.seq());
+        let mut replaces = None;
         match judge(self.claim(&record)?, strategy) {
             Standing::Create => {}
-            Standing::Existing(found) => return Ok(Ok(found)),
+            Standing::Replace(found) => replaces = Some(found),
+            // Whether it is still kept or not: it has been started.
+            Standing::Existing(found) | Standing::Gone(found) => return Ok(Ok(found)),
             Standing::Conflict(found) => {
                 return Ok(Err(format!("a run exists under idempotencyKey {key}: {found}")));
             }
@@ -91,11 +94,13 @@ impl Turn<'_> {
             task_to_domain: domains.unwrap_or_else(|| execution.task_to_domain().clone()),
             idempotency_key: Some(key),
             created_by: request.created_by,
+            replaces,
             parent: None,
             born: true,
             depth,
             traceparent: execution.traceparent(),
             event: None,
+            under: Vec::new(),
             input: self.store(input),
         };
         self.emit(Change::RunCreated { run, start: Box::new(start) });

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use semel_model::{
-    Digest, ExecutionId, IdempotencyStrategy, InlineDefinition, Payload, TaskId, TaskStatus,
+    ExecutionId, IdempotencyStrategy, InlineDefinition, Payload, TaskId, TaskStatus,
 };
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
@@ -112,8 +112,10 @@ impl Turn<'_> {
         if self.execution().run().depth >= DEPTH_MAX {
             return Ok(Err(format!("workflows are nested {DEPTH_MAX} deep; no child was started")));
         }
-        let mut taken = None;
-        if let Some((key, strategy)) = wanted.key() {
+        let (mut taken, mut replaces) = (None, None);
+        let inherited = self.execution().idempotency_key().map(str::to_owned);
+        let key = wanted.key(inherited.as_deref());
+        if let Some((key, strategy)) = key {
             let strategy = match strategy.parse::<IdempotencyStrategy>() {
                 Ok(strategy) => strategy,
                 Err(error) => return Ok(Err(format!("idempotencyStrategy: {error}"))),
@@ -121,12 +123,21 @@ impl Turn<'_> {
             let record = RecordKey::start(&name, key);
             match judge(self.claim(&record)?, strategy) {
                 Standing::Create => taken = Some(record),
+                Standing::Replace(found) => (taken, replaces) = (Some(record), Some(found)),
+                Standing::Existing(found) if found == self.execution().id() => {
+                    return Ok(Err(format!("idempotencyKey {key} is that of this very run")));
+                }
                 Standing::Existing(found) => {
                     self.watch_run(id, task.children, found);
                     return Ok(Ok(()));
                 }
                 Standing::Conflict(found) => {
                     return Ok(Err(format!("a run exists under idempotencyKey {key}: {found}")));
+                }
+                Standing::Gone(found) => {
+                    return Ok(Err(format!(
+                        "run {found} under idempotencyKey {key} is no longer kept"
+                    )));
                 }
             }
         }
@@ -145,11 +156,14 @@ impl Turn<'_> {
         if let Some(key) = taken {
             self.take_key(key, child);
         }
-        self.create_child(id, task.children, &wanted, definition);
+        let key = key.map(|(key, _)| key.to_owned());
+        let keyed = Start { definition, idempotency_key: key, replaces, ..Start::default() };
+        self.create_child(id, task.children, &wanted, keyed);
         Ok(Ok(()))
     }
 
-    fn create_child(&mut self, id: TaskId, edge: u32, wanted: &Wanted, definition: Digest) {
+    /// `keyed`: what it is, and the key it is started under.
+    fn create_child(&mut self, id: TaskId, edge: u32, wanted: &Wanted, keyed: Start) {
         let child = ExecutionId::of_child(id, edge);
         let input = match wanted.sub_workflow_definition {
             Some(_) => marked_dynamic(&wanted.workflow_input),
@@ -159,18 +173,16 @@ impl Turn<'_> {
         let execution = self.execution();
         let domains = wanted.sub_workflow_task_to_domain.clone().filter(|map| !map.is_empty());
         let start = Start {
-            definition,
             correlation_id: execution.correlation_id().map(str::to_owned),
             priority: wanted.priority(),
             task_to_domain: domains.unwrap_or_else(|| execution.task_to_domain().clone()),
-            idempotency_key: wanted.key().map(|(key, _)| key.to_owned()),
-            created_by: None,
             parent: Some(Parent { execution: execution.id(), task: id }),
             born: true,
             depth: execution.run().depth + 1,
             traceparent: execution.traceparent(),
             input,
-            event: None,
+            under: execution.gates(),
+            ..keyed
         };
         self.emit(Change::RunCreated { run: child, start: Box::new(start) });
         self.emit(Change::ChildAttached { task: id, child, edge, observed: false });
@@ -208,9 +220,11 @@ impl Wanted {
         number(&self.priority).unwrap_or(0).clamp(0, 99)
     }
 
-    fn key(&self) -> Option<(&str, &str)> {
-        let key = self.idempotency_key.as_deref().filter(|key| !key.trim().is_empty())?;
+    /// A strategy without a key is about the key of the parent.
+    fn key<'a>(&'a self, parents: Option<&'a str>) -> Option<(&'a str, &'a str)> {
+        let own = self.idempotency_key.as_deref().filter(|key| !key.trim().is_empty());
         let strategy = self.idempotency_strategy.as_deref();
+        let key = own.or(parents.filter(|_| strategy.is_some()))?;
         Some((key, strategy.unwrap_or(IdempotencyStrategy::Fail.as_str())))
     }
 }

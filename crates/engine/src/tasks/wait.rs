@@ -6,6 +6,8 @@ use semel_model::{Payload, TaskId, TaskStatus, Timestamp};
 use serde_json::Value;
 
 use crate::change::Change;
+use crate::decide::Stop;
+use crate::kinds::Kind;
 use crate::turn::Turn;
 
 impl Turn<'_> {
@@ -21,11 +23,13 @@ impl Turn<'_> {
         }
     }
 
-    pub(crate) fn end_wait(&mut self, task: TaskId) {
-        let open = self.task(task).is_some_and(|task| !task.status.is_terminal());
-        if open {
-            self.end_system(task, TaskStatus::Completed, Payload::empty(), None);
+    pub(crate) fn end_wait(&mut self, id: TaskId) -> Result<(), Stop> {
+        match self.task(id).filter(|task| !task.status.is_terminal()) {
+            Some(task) if task.kind() == Kind::AcquireLock => self.look_at_lock(id)?,
+            Some(_) => self.end_system(id, TaskStatus::Completed, Payload::empty(), None),
+            None => {}
         }
+        Ok(())
     }
 }
 

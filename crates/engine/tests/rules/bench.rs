@@ -262,6 +262,10 @@ impl Bench {
         rows.find(|row| row.reference == reference).expect("the step is offered")
     }
 
+    pub(crate) fn row_count(&self) -> usize {
+        self.rows.len()
+    }
+
     /// Seconds since the clock began.
     pub(crate) fn seconds(&self, at: Timestamp) -> i64 {
         at.since_ms(BEGIN) / 1000

@@ -260,7 +260,7 @@ fn an_escaped_secret_reaches_the_worker_as_text_by_whatever_way() {
     let handed = |reference: &str| {
         let input = &run.attempt(reference, 0).input;
         assert!(!input.text().contains("hunter22"), "the value is not stored");
-        semel_engine::reveal(input, &mut |_| Some("hunter22".to_owned())).value()
+        semel_engine::reveal(input, Some(1), &mut |_| Some("hunter22".to_owned())).value()
     };
     let wanted = json!({"text": "${workflow.secrets.KEY}", "more": "a $${workflow.secrets.KEY}",
         "value": "hunter22"});

@@ -31,6 +31,8 @@ pub(crate) struct Family {
     pub(crate) now: Timestamp,
     /// Children that somebody revived without a parent that would notice.
     pub(crate) alone: BTreeSet<ExecutionId>,
+    /// Who waits for a record, oldest first.
+    pub(crate) line: Vec<(RecordKey, MessageKey, ExecutionId, Letter)>,
     fence: u64,
     begun: u8,
 }
@@ -63,6 +65,7 @@ impl Family {
             letters: BTreeMap::new(),
             now: BEGIN,
             alone: BTreeSet::new(),
+            line: Vec::new(),
             fence: 0,
             begun: 0,
         }
@@ -185,14 +188,17 @@ impl Family {
         if changes.is_empty() {
             return Ok(changes);
         }
+        let entry: Entry = serde_json::from_slice(member.journal.last().expect("just written"))
+            .expect("an entry reads back");
+        let mut member = member.clone();
+        self.carry_guards(id, &entry);
+        member.shelf = Arc::clone(&self.shelf);
         if !can_repeat(&event, &member.execution) {
-            let again = member.clone().happen(event.clone(), payloads);
+            let again = member.happen(event.clone(), payloads);
             let is_heard = again.as_ref().is_ok_and(Vec::is_empty);
             let is_refused = matches!(again, Err(Stop::Rejected(_)));
             assert!(is_heard || is_refused, "said twice is said once: {event:?}, {again:?}");
         }
-        let entry: Entry = serde_json::from_slice(member.journal.last().expect("just written"))
-            .expect("an entry reads back");
         self.carry(id, &entry, births);
         self.note_life(id, was_live)?;
         Ok(changes)
@@ -228,7 +234,7 @@ impl Family {
         let Some(key) = start.idempotency_key.as_deref() else { return };
         let name = &self.shelf.pinned(start.definition).definition().name;
         let key = RecordKey::start(name, key);
-        Arc::make_mut(&mut self.shelf).records.insert(key, Claim { run, live: true });
+        Arc::make_mut(&mut self.shelf).records.insert(key, Claim::live(run));
     }
 
     /// A keyed run that begins, ends or lives again says so in its record.
@@ -244,7 +250,7 @@ impl Family {
             return Err(Refused::Taken(other.run));
         }
         if begins || live || is_own {
-            Arc::make_mut(&mut self.shelf).records.insert(key, Claim { run: id, live });
+            Arc::make_mut(&mut self.shelf).records.insert(key, Claim { live, ..Claim::live(id) });
         }
         Ok(())
     }
@@ -360,8 +366,10 @@ impl Family {
 /// answer given twice is heard once.
 fn can_repeat(event: &Event, after: &Execution) -> bool {
     let asks = matches!(event, Event::Jumped { .. } | Event::Told(Message::Watch { .. }));
+    // Whoever is let go and has to wait on leaves a new message in the place of this one.
+    let waits_on = matches!(event, Event::Told(Message::YourTurn { .. }));
     // What did not fit into one turn is still due.
     let goes_on =
         matches!(event, Event::Woke) && after.wake_at().is_some_and(|at| at <= after.last_at());
-    asks || goes_on || (event.may_revive() && after.is_closed())
+    asks || waits_on || goes_on || (event.may_revive() && after.is_closed())
 }

@@ -81,15 +81,14 @@ fn a_definition_that_could_not_be_registered_fails_its_step_with_what_is_wrong()
         "own",
         &[with(
             once("x"),
-            json!({"type": "HTTP",
-        "inputParameters": {"uri": "http://example.com", "method": "GET"}}),
+            json!({"type": "KAFKA_PUBLISH", "inputParameters": {"kafka_request": {}}}),
         )],
     );
     for (definition, why) in [
         (twice, "taskReferenceName: x should be unique"),
         (unnamed, "name: WorkflowDef name cannot be null or empty"),
         (orphan, "No such workflow defined. name=nobody, version=null"),
-        (later, "task type HTTP is not in this release"),
+        (later, "task type KAFKA_PUBLISH is not in this release"),
     ] {
         let mut family = family(&[bringing(json!("${workflow.input.d}"))]);
         let id = family.start("flow", json!({"d": definition}));

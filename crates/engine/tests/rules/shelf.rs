@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use semel_engine::{Claim, Facts, Pinned, RecordKey, Registry, Rows, pin};
+use semel_engine::{Claim, Facts, Pinned, Record, RecordKey, Registry, Rows, pin};
 use semel_model::{Digest, SchemaDef, TaskDef, WorkflowDef};
 use serde_json::Value;
 
@@ -14,6 +14,8 @@ pub(crate) struct Shelf {
     pinned: BTreeMap<Digest, Arc<Pinned>>,
     registered: BTreeMap<String, BTreeMap<i32, Digest>>,
     pub(crate) records: BTreeMap<RecordKey, Claim>,
+    /// Records that are no start keys.
+    pub(crate) guards: BTreeMap<RecordKey, Record>,
     /// By name and version.
     pub(crate) schemas: BTreeMap<(String, i32), SchemaDef>,
 }
@@ -72,6 +74,13 @@ impl Shelf {
             }
             Rows::Definition(name, version) => {
                 facts.know(name.clone(), version, self.find(&name, version));
+            }
+            Rows::Guard(key) => {
+                let found = self.guards.get(&key).map(Record::fact);
+                facts.guards.entry(key.scope).or_default().insert(key.key, found);
+            }
+            Rows::Guards(keys) => {
+                keys.into_iter().for_each(|key| self.look_up(Rows::Guard(key), facts));
             }
             Rows::Record(key) => {
                 let claim = self.records.get(&key).copied();

@@ -4,11 +4,12 @@
 //! **May not:** know where the text came from.
 
 use std::fmt::Display;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use ipnet::IpNet;
 use semel_runtime::SecretsKey;
 use tracing_subscriber::EnvFilter;
 
@@ -72,6 +73,16 @@ pub(super) fn origins(text: &str) -> Result<Vec<String>, String> {
         "expected origins without a path, comma separated, such as https://ui.example.com"
             .to_owned(),
     )
+}
+
+pub(super) fn ranges(text: &str) -> Result<Vec<IpNet>, String> {
+    let ranges = text.split(',').map(str::trim).filter(|range| !range.is_empty());
+    // One address is the smallest range.
+    let range =
+        |text: &str| text.parse().ok().or_else(|| Some(IpNet::from(text.parse::<IpAddr>().ok()?)));
+    ranges.map(range).collect::<Option<_>>().ok_or_else(|| {
+        "expected ranges of addresses, comma separated, such as 10.1.0.0/16 or fd12::/48".to_owned()
+    })
 }
 
 /// Browsers send scheme, host and port, nothing after; anything else would never match.

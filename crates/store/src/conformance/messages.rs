@@ -1,6 +1,6 @@
 //! # Messages: told by one commit, heard by another, offered until then
 
-use semel_engine::{Address, MessageKey, MessageRow};
+use semel_engine::{Address, MessageKey, MessageRow, RecordKey, Wait};
 
 use super::due::LONG_MS;
 use super::samples::{self, UNICODE, execution, message, message_key};
@@ -27,7 +27,7 @@ pub fn a_message_is_read_as_it_was_written(fixture: &mut dyn Fixture) {
     ];
     for to in addresses {
         for body in [vec![], vec![0, 159, 146, 150], vec![7; 1 << 20]] {
-            let row = MessageRow { key, to: to.clone(), body };
+            let row = MessageRow { key, to: to.clone(), body, waits: None };
             desk.commit(samples::put_messages([row.clone()]));
             assert!(desk.look(&touch([key])).messages[&key].as_ref() == Some(&row), "{to:?}");
             desk.crash();
@@ -143,4 +143,48 @@ pub fn messages_count_among_what_is_due(fixture: &mut dyn Fixture) {
     }
     assert_eq!(found.executions, [1, 2, 3].map(execution));
     assert_eq!(found.messages, offered(&rows).messages);
+}
+
+fn waiting(row: MessageRow, key: &str, since: u64) -> MessageRow {
+    let on = RecordKey { scope: "lock:x".to_owned(), key: key.to_owned() };
+    MessageRow { waits: Some(Wait { on, since }), ..row }
+}
+
+pub fn messages_that_wait_on_a_record_are_found_oldest_first(fixture: &mut dyn Fixture) {
+    let mut desk = Desk::new(fixture);
+    let (young, old) = (waiting(message(1, 1, 0), "k", 9), waiting(message(2, 1, 0), "k", 1 << 53));
+    let (oldest, other) = (waiting(message(3, 1, 0), "k", 2), waiting(message(4, 1, 0), "K", 1));
+    let rows = [young.clone(), old.clone(), oldest.clone(), other, message(5, 1, 0)];
+    desk.commit(samples::put_messages(rows));
+    let key = oldest.waits.clone().expect("it waits").on;
+    for crashed in [false, true] {
+        if crashed {
+            desk.crash();
+        }
+        for (count, expected) in
+            [(0, vec![]), (2, vec![&oldest, &young]), (9, vec![&oldest, &young, &old])]
+        {
+            let waiters = [(key.clone(), count)].into();
+            let held = desk.look(&Touches { waiters, ..Touches::default() });
+            let keys: Vec<_> = expected.iter().map(|row| row.key).collect();
+            assert_eq!(held.waiters, [(key.clone(), keys)].into());
+            let rows = expected.into_iter().map(|row| (row.key, Some(row.clone())));
+            assert_eq!(held.messages, rows.collect());
+        }
+    }
+}
+
+pub fn a_message_that_waits_is_offered_when_it_is_let_go(fixture: &mut dyn Fixture) {
+    let mut desk = Desk::new(fixture);
+    let row = waiting(message(1, 1, 0), "k", 1);
+    desk.commit(samples::put_messages([row.clone()]));
+    desk.advance_ms(LONG_MS);
+    assert_eq!(desk.due(9), Due::default());
+    desk.crash();
+    desk.advance_ms(LONG_MS);
+    assert_eq!(desk.due(9), Due::default(), "nor after a crash");
+    let free = MessageRow { waits: None, ..row };
+    desk.commit(samples::put_messages([free.clone()]));
+    desk.advance_ms(LONG_MS);
+    assert_eq!(desk.due(9), offered([&free]));
 }

@@ -3,7 +3,7 @@
 //! With every optional field set and unset, and each way round: a store that writes only what
 //! changed in a row must notice all that changed.
 
-use semel_engine::{Delivery, HandOut, Head, Link, RecordKey, Window};
+use semel_engine::{Delivery, Detail, HandOut, Head, Link, RecordKey, RecordState, Window};
 use semel_model::{Digest, WorkflowStatus};
 
 use super::samples::{self, BEGIN, UNICODE, execution, place};
@@ -118,7 +118,7 @@ fn deliveries() -> Vec<Delivery> {
 pub fn a_change_of_any_one_field_of_a_delivery_is_written(fixture: &mut dyn Fixture) {
     let mut desk = Desk::new(fixture);
     let bare = samples::delivery(1, 2);
-    let steps: [fn(&mut Delivery, &Delivery); 15] = [
+    let steps: [fn(&mut Delivery, &Delivery); 16] = [
         |row, bare| row.queue.task_type = bare.queue.task_type.clone(),
         |row, bare| row.queue.domain = bare.queue.domain.clone(),
         |row, bare| row.priority = bare.priority,
@@ -126,6 +126,7 @@ pub fn a_change_of_any_one_field_of_a_delivery_is_written(fixture: &mut dyn Fixt
         |row, bare| row.seq = bare.seq,
         |row, bare| row.reference = bare.reference.clone(),
         |row, bare| row.attempt = bare.attempt,
+        |row, bare| row.epoch = bare.epoch,
         |row, bare| row.scheduled_at = bare.scheduled_at,
         |row, bare| row.definition = bare.definition,
         |row, bare| row.correlation_id = bare.correlation_id.clone(),
@@ -174,7 +175,11 @@ pub fn a_record_is_read_as_it_was_written(fixture: &mut dyn Fixture) {
     let touches = Touches { records: [key.clone()].into(), ..Touches::default() };
     let expiries = [None, Some(BEGIN), Some(BEGIN.plus_ms(-1)), None];
     for (live, expires_at) in [true, false, true, false].into_iter().zip(expiries) {
-        let record = semel_engine::Record { live, expires_at, ..samples::record(1) };
+        let detail =
+            Detail { fence: u64::MAX, owner: Some(UNICODE.to_owned()), ..Detail::default() };
+        let (state, run) = (RecordState::Unknown, live.then(|| samples::execution(1)));
+        let record =
+            semel_engine::Record { state, run, live, expires_at, detail, ..samples::record(1) };
         let records = [(key.clone(), Some(record.clone()))].into();
         desk.commit(Writes { records, ..Writes::default() });
         assert_eq!(desk.store().record(&key).expect("readable"), Some(record.clone()));
@@ -273,4 +278,22 @@ pub fn every_row_asked_for_is_held_present_or_absent(fixture: &mut dyn Fixture) 
     assert_eq!(held.messages, [(message.key, Some(message)), (absent, None)].into());
     assert_eq!(held.documents, [(document, None)].into());
     assert_eq!(held.skipped, std::collections::BTreeSet::<Row>::new());
+}
+
+pub fn records_are_listed_by_scope_and_key(fixture: &mut dyn Fixture) {
+    let mut desk = Desk::new(fixture);
+    let key = |scope: &str, key: &str| RecordKey { scope: scope.to_owned(), key: key.to_owned() };
+    let keys =
+        [("effect:a", "1"), ("effect:a", "2"), ("effect:b", "0"), ("effect;", "0"), ("wf:w", "k")];
+    let records = keys.map(|(scope, name)| (key(scope, name), Some(samples::record(1))));
+    desk.commit(Writes { records: records.into(), ..Writes::default() });
+    let list = |scopes: &str, after: Option<RecordKey>, max| {
+        let found = desk.store().records(scopes, after.as_ref(), max).expect("readable");
+        found.into_iter().map(|(key, _)| format!("{} {}", key.scope, key.key)).collect::<Vec<_>>()
+    };
+    assert_eq!(list("effect:", None, 2), ["effect:a 1", "effect:a 2"]);
+    assert_eq!(list("effect:", Some(key("effect:a", "2")), 9), ["effect:b 0"]);
+    assert_eq!(list("effect:a", None, 9), ["effect:a 1", "effect:a 2"]);
+    assert_eq!(list("effect:c", None, 9), Vec::<String>::new());
+    assert_eq!(list("", None, 9).len(), 5);
 }

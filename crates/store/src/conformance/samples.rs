@@ -1,7 +1,8 @@
 //! # Samples: rows for the suite, with everything set and with nothing set
 
 use semel_engine::{
-    Address, Delivery, HandOut, Head, Limits, Link, MessageKey, MessageRow, Queue, Record, Window,
+    Address, Delivery, HandOut, Head, Limits, Link, MessageKey, MessageRow, Queue, Record,
+    RecordState, Window,
 };
 use semel_model::{Digest, ExecutionId, Payload, TaskId, Timestamp, Traceparent, WorkflowStatus};
 
@@ -86,6 +87,7 @@ pub fn delivery(of_execution: u8, of_task: u8) -> Delivery {
         seq: 0,
         reference: String::new(),
         attempt: 0,
+        epoch: 0,
         scheduled_at: Timestamp::NOT_YET,
         definition: Digest::default(),
         correlation_id: None,
@@ -107,6 +109,7 @@ pub fn full_delivery(of_execution: u8, of_task: u8) -> Delivery {
         seq: u32::MAX,
         reference: UNICODE.to_owned(),
         attempt: u32::MAX,
+        epoch: u32::MAX,
         scheduled_at: BEGIN.plus_ms(8),
         definition: Digest::of(b"definition"),
         correlation_id: Some(String::new()),
@@ -144,13 +147,8 @@ pub fn leased(row: Delivery, from: Timestamp) -> Delivery {
 }
 
 pub fn record(run: u8) -> Record {
-    Record {
-        run: execution(run),
-        live: true,
-        version: i32::MAX,
-        created_at: BEGIN,
-        expires_at: None,
-    }
+    let run = Some(execution(run));
+    Record { run, live: true, version: i32::MAX, ..Record::new(RecordState::Completed, BEGIN) }
 }
 
 pub fn message_key(from: u8, seq: u64, at: u32) -> MessageKey {
@@ -160,7 +158,7 @@ pub fn message_key(from: u8, seq: u64, at: u32) -> MessageKey {
 /// To another execution.
 pub fn message(from: u8, seq: u64, at: u32) -> MessageRow {
     let to = Address::Execution(execution(200));
-    MessageRow { key: message_key(from, seq, at), to, body: b"message".to_vec() }
+    MessageRow { key: message_key(from, seq, at), to, body: b"message".to_vec(), waits: None }
 }
 
 /// To a sink.

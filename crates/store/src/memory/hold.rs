@@ -13,6 +13,7 @@ pub(super) fn hold(shared: &mut Shared, lane: u16, touches: &Touches, now: Times
     taking.take_heads_and_records(touches);
     taking.take_deliveries(touches);
     taking.take_messages(touches);
+    taking.take_waiters(touches);
     taking.take_documents(touches);
     taking.held
 }
@@ -55,6 +56,19 @@ impl Taking<'_> {
                 let found = self.shared.live.messages.get(key).cloned();
                 self.held.messages.insert(*key, found);
             }
+        }
+    }
+
+    fn take_waiters(&mut self, touches: &Touches) {
+        for (record, count) in &touches.waiters {
+            let waiting = self.shared.live.waiters(record);
+            let waiting = waiting.into_iter().filter(|key| self.take(Row::Message(*key)));
+            let waiting: Vec<_> = waiting.take(*count).collect();
+            for key in &waiting {
+                let found = self.shared.live.messages.get(key).cloned();
+                self.held.messages.insert(*key, found);
+            }
+            self.held.waiters.insert(record.clone(), waiting);
         }
     }
 

@@ -3,6 +3,7 @@
 //! Two of these are kept when a disk is simulated, so all that a commit writes is written here.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 
 use semel_engine::{Delivery, Head, MessageKey, MessageRow, Record, RecordKey, Window};
 use semel_model::{Digest, ExecutionId, TaskId, Timestamp};
@@ -93,6 +94,31 @@ impl Tables {
         ended.into_iter().take(max).map(|(_, id)| id).collect()
     }
 
+    /// Messages that wait on a record, oldest first.
+    pub(super) fn waiters(&self, record: &RecordKey) -> Vec<MessageKey> {
+        let waits = self.messages.iter().filter_map(|(key, row)| Some((row.waits.as_ref()?, key)));
+        let mut found: Vec<_> = waits
+            .filter(|(wait, _)| wait.on == *record)
+            .map(|(wait, key)| (wait.since, *key))
+            .collect();
+        found.sort_unstable();
+        found.into_iter().map(|(_, key)| key).collect()
+    }
+
+    pub(super) fn records(
+        &self,
+        scopes: &str,
+        after: Option<&RecordKey>,
+        max: usize,
+    ) -> Vec<(RecordKey, Record)> {
+        let first = RecordKey { scope: scopes.to_owned(), key: String::new() };
+        let after =
+            (Bound::Excluded(after.map_or(&first, |after| after.max(&first))), Bound::Unbounded);
+        let records = self.records.range::<RecordKey, _>(after);
+        let records = records.take_while(|(key, _)| key.scope.starts_with(scopes));
+        records.take(max).map(|(key, record)| (key.clone(), record.clone())).collect()
+    }
+
     pub(super) fn expired_records(&self, now: Timestamp, max: usize) -> Vec<RecordKey> {
         let expiring = self.records.iter().filter_map(|(key, row)| Some((row.expires_at?, key)));
         let mut expired: Vec<_> = expiring.filter(|(at, _)| *at <= now).collect();
@@ -106,6 +132,7 @@ impl Tables {
         self.deliveries.values().for_each(|row| mirror.insert(row));
         self.heads.iter().for_each(|(id, head)| mirror.set_wake(*id, head.wake_at));
         let messages = self.messages.iter();
+        let messages = messages.filter(|(_, row)| row.waits.is_none());
         messages.for_each(|(key, row)| mirror.insert_message(*key, row.to.clone(), now));
         mirror
     }

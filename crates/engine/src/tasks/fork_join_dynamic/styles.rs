@@ -61,8 +61,8 @@ fn one_for_each(
         Some(_) => "SUB_WORKFLOW",
         None => text("forkTaskType").unwrap_or(WorkflowTask::SIMPLE),
     };
-    let is_system = workflow.is_none() && Kind::of(kind).is_system();
-    let name = text("forkTaskName").unwrap_or(if is_system { kind } else { names.fork });
+    let is_reserved = workflow.is_none() && Kind::of(kind).is_reserved();
+    let name = text("forkTaskName").unwrap_or(if is_reserved { kind } else { names.fork });
     let version = match input.get("forkTaskWorkflowVersion") {
         None | Some(Value::Null) => None,
         Some(given) => Some(

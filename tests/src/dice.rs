@@ -5,11 +5,11 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Knuth's MMIX generator; the high bits are the good ones.
-pub(crate) struct Dice(u64);
+pub struct Dice(u64);
 
 impl Dice {
     /// From `SEMEL_SEED`, else from the time; printed either way.
-    pub(crate) fn thrown() -> Self {
+    pub fn thrown() -> Self {
         let given = std::env::var("SEMEL_SEED").ok();
         let given = given.map(|seed| seed.parse().expect("SEMEL_SEED is a whole number"));
         let seed = given.unwrap_or_else(|| {
@@ -20,17 +20,21 @@ impl Dice {
         Self(seed)
     }
 
+    pub fn of(seed: u64) -> Self {
+        Self(seed)
+    }
+
     /// Dice of its own for one of several threads.
-    pub(crate) fn fork(&mut self) -> Self {
+    pub fn fork(&mut self) -> Self {
         Self(self.next())
     }
 
-    pub(crate) fn below(&mut self, sides: u64) -> u64 {
+    pub fn below(&mut self, sides: u64) -> u64 {
         self.next() % sides
     }
 
     /// True once in so many throws.
-    pub(crate) fn once_in(&mut self, throws: u64) -> bool {
+    pub fn once_in(&mut self, throws: u64) -> bool {
         self.below(throws) == 0
     }
 

@@ -1,0 +1,199 @@
+//! # Locks: one owner at a time, by name; contract 7
+//!
+//! Whoever holds one has a fence, larger than that of every holder before. A lease that lapses frees
+//! the lock: what the lock protects has to look at the fence.
+
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use schemars::JsonSchema;
+use semel_engine::{Hold, LOCK_NAME_BYTES_MAX, LockAct, Record, RecordKey, RecordState, Ruled};
+use semel_model::{Payload, Timestamp};
+use semel_runtime::{Asks, Call};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::answer::{Answered, json as answer};
+use crate::app::App;
+use crate::caller::Caller;
+use crate::endpoint::{Endpoint, get, post};
+use crate::error::ApiError;
+use crate::params::Path;
+use crate::records::{Fence, OWNER_BYTES_MAX, RecordView, lease, name, owner, retry_after, stale};
+use crate::refusal::Refusal;
+use crate::request::Body;
+use crate::roles::{FOLLOW, WORK};
+
+/// The longest one may wait for a lock in one request.
+const WAIT_SECONDS_MAX: u64 = 30;
+
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    vec![
+        post("/api/locks/{name}/acquire", WORK, acquire)
+            .about("Takes a lock, waiting for it if asked to")
+            .takes::<Acquire>()
+            .gives::<Payload>()
+            .also(409),
+        post("/api/locks/{name}/renew", WORK, renew)
+            .about("Keeps a lock for longer")
+            .takes::<Renew>()
+            .gives::<Payload>()
+            .also(409),
+        post("/api/locks/{name}/release", WORK, release)
+            .about("Gives a lock back")
+            .takes::<Release>()
+            .gives::<RecordView>()
+            .also(409),
+        get("/api/locks/{name}", FOLLOW, one)
+            .about("Who has a lock, and how many tasks wait for it")
+            .gives::<RecordView>(),
+    ]
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Acquire {
+    owner: String,
+    lease_seconds: i64,
+    #[serde(default)]
+    wait_seconds: u64,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Renew {
+    owner: String,
+    fence: Fence,
+    lease_seconds: i64,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Release {
+    owner: String,
+    fence: Fence,
+}
+
+fn lock(text: &str) -> Result<RecordKey, ApiError> {
+    name("the name of a lock", text, LOCK_NAME_BYTES_MAX)?;
+    Ok(RecordKey::lock(text))
+}
+
+/// `POST /api/locks/{name}/acquire`.
+async fn acquire(
+    State(app): State<App>,
+    Path(name): Path<String>,
+    caller: Caller,
+    body: Body,
+) -> Answered {
+    let Acquire { owner, lease_seconds, wait_seconds } = body.object()?;
+    let key = lock(&name)?;
+    crate::records::name("owner", &owner, OWNER_BYTES_MAX)?;
+    if wait_seconds > WAIT_SECONDS_MAX {
+        return Err(ApiError::Malformed(format!(
+            "waitSeconds must be from 0 to {WAIT_SECONDS_MAX}, not {wait_seconds}: ask again instead"
+        )));
+    }
+    let lease_ms = lease(lease_seconds)?;
+    let by = caller.acting(Some(owner.clone()));
+    let asks = Asks::Lock(LockAct::Acquire { owner, lease_ms });
+    let wait = Duration::from_secs(wait_seconds);
+    let verdict = app.runtime.acquire(Call { key, asks, by }, wait).await?;
+    match verdict {
+        Ruled::Started { fence, lease_until, reentrant, .. } => {
+            let mut body = json!({"fence": fence.to_string(), "leaseUntil": lease_until});
+            if reentrant {
+                body["reentrant"] = json!(true);
+            }
+            Ok(answer(&body))
+        }
+        verdict => Err(refused(&name, verdict, app.runtime.now())),
+    }
+}
+
+/// `POST /api/locks/{name}/renew`.
+async fn renew(
+    State(app): State<App>,
+    Path(name): Path<String>,
+    caller: Caller,
+    body: Body,
+) -> Answered {
+    let Renew { owner, fence, lease_seconds } = body.object()?;
+    let lease_ms = lease(lease_seconds)?;
+    let hold = Hold { owner, fence: fence.number()? };
+    let record = say(&app, &caller, &name, LockAct::Renew { hold, lease_ms }).await?;
+    let fence = record.detail.fence.to_string();
+    Ok(answer(&json!({"fence": fence, "leaseUntil": record.detail.lease_until})))
+}
+
+/// `POST /api/locks/{name}/release`.
+async fn release(
+    State(app): State<App>,
+    Path(name): Path<String>,
+    caller: Caller,
+    body: Body,
+) -> Answered {
+    let Release { owner, fence } = body.object()?;
+    let hold = Hold { owner, fence: fence.number()? };
+    let record = say(&app, &caller, &name, LockAct::Release { hold }).await?;
+    Ok(answer(&view(&name, record, app.runtime.now())))
+}
+
+/// A holder's word about its lock.
+async fn say(app: &App, caller: &Caller, name: &str, act: LockAct) -> Result<Record, ApiError> {
+    let key = lock(name)?;
+    let (LockAct::Renew { hold, .. } | LockAct::Release { hold }) = &act else {
+        return Err(ApiError::Internal("only a holder speaks for its lock".to_owned()));
+    };
+    crate::records::name("owner", &hold.owner, OWNER_BYTES_MAX)?;
+    let by = caller.acting(Some(hold.owner.clone()));
+    match app.runtime.call(Call { key, asks: Asks::Lock(act), by }).await? {
+        Ruled::Noted(record) | Ruled::Repeated(record) => Ok(*record),
+        verdict => Err(refused(name, verdict, app.runtime.now())),
+    }
+}
+
+fn refused(name: &str, verdict: Ruled, now: Timestamp) -> ApiError {
+    let what = format!("lock {name}");
+    match verdict {
+        Ruled::InProgress(record) => {
+            let message = format!("{what} is in the hands of somebody else");
+            let refusal = Refusal::new(StatusCode::CONFLICT, "LOCK_TAKEN", message)
+                .with("holder", owner(&record))
+                .with("workflowId", json!(record.run))
+                .with("leaseUntil", json!(record.detail.lease_until))
+                .with("position", json!(record.detail.line + 1))
+                .retry_after(retry_after(&record, now));
+            ApiError::Refused(Box::new(refusal))
+        }
+        Ruled::Stale(record) => {
+            stale(&what, record.as_deref().filter(|it| it.state == RecordState::Claimed), now)
+        }
+        Ruled::Started { .. }
+        | Ruled::Decided(_)
+        | Ruled::Unknown(_)
+        | Ruled::Mismatch(_)
+        | Ruled::Noted(_)
+        | Ruled::Repeated(_)
+        | Ruled::Contradicted(_)
+        | Ruled::Missing => ApiError::Internal(format!("{what}: no refusal")),
+    }
+}
+
+/// A lock whose lease has lapsed is nobody's.
+fn view(name: &str, record: Record, now: Timestamp) -> RecordView {
+    let is_free = record.is_free(now);
+    let view = RecordView::of(name, record, now);
+    if is_free { view.in_state("FREE") } else { view }
+}
+
+/// `GET /api/locks/{name}`.
+async fn one(State(app): State<App>, Path(name): Path<String>) -> Answered {
+    let key = lock(&name)?;
+    let found = app.runtime.blocking(move |world| world.record(&key)).await?;
+    let now = app.runtime.now();
+    let found = found.filter(|record| !record.is_expired(now));
+    let missing = || ApiError::NotFound(format!("nobody has asked for lock {name} lately"));
+    Ok(answer(&view(&name, found.ok_or_else(missing)?, now)))
+}

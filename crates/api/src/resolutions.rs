@@ -1,0 +1,74 @@
+//! # Resolutions: a person says whether an effect has happened; contract 3C
+
+use axum::extract::State;
+use schemars::JsonSchema;
+use semel_engine::{Event, Rejection, Resolution, Slot, effect_record};
+use semel_model::{Payload, lenient};
+use semel_runtime::Failure;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::answer::{Answered, json as answer};
+use crate::app::App;
+use crate::caller::Caller;
+use crate::endpoint::{Endpoint, post};
+use crate::error::ApiError;
+use crate::operations::{Operation, operate};
+use crate::params::Path;
+use crate::request::{Body, plain};
+use crate::roles::OPERATE;
+
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    vec![
+        post("/api/effects/{scope}/{key}/resolve", OPERATE, resolve)
+            .about("Says whether an effect has happened that nobody is sure of")
+            .takes::<ResolveRequest>()
+            .gives::<Map<String, Value>>()
+            .also(409),
+    ]
+}
+
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "camelCase")]
+struct ResolveRequest {
+    applied: Option<bool>,
+    /// What the task ends with, if it has happened.
+    output: Option<Payload>,
+    #[serde(deserialize_with = "lenient::boxed_text")]
+    by: Option<String>,
+    #[serde(deserialize_with = "lenient::boxed_text")]
+    note: Option<String>,
+}
+
+/// `POST /api/effects/{scope}/{key}/resolve`: the record and the task that waits are settled
+/// together, by the run whose effect it is.
+async fn resolve(
+    State(app): State<App>,
+    Path((scope, key)): Path<(String, String)>,
+    caller: Caller,
+    body: Body,
+) -> Answered {
+    let request: ResolveRequest = body.object()?;
+    let Some(applied) = request.applied else {
+        let message = "applied: say true if the effect has happened, false if it has not";
+        return Err(ApiError::Malformed(message.to_owned()));
+    };
+    plain("by", request.by.as_deref())?;
+    plain("note", request.note.as_deref())?;
+    let by = request.by.filter(|by| !by.trim().is_empty()).unwrap_or(caller.principal.clone());
+    let record = effect_record(&scope, &key);
+    let wanted = record.clone();
+    let found = app.runtime.blocking(move |world| world.known_under(&wanted)).await?;
+    let missing = || ApiError::NotFound(format!("there is no effect {scope}/{key}"));
+    let Some(run) = found.ok_or_else(missing)?.run else {
+        let message = format!("effect {scope}/{key} belongs to no workflow: its owner decides");
+        return Err(Failure::from(Rejection::WrongState(message)).into());
+    };
+    let output = request.output.filter(|output| output.text() != "null").unwrap_or_default();
+    let (scope, key) = (record.scope, record.key);
+    let resolution = Resolution { scope, key, applied, output: Slot(0), by, note: request.note };
+    let event = Event::EffectResolved(resolution);
+    let operation = Operation { event, payloads: vec![output], definition: None };
+    operate(&app, &run.to_string(), &caller, operation).await?;
+    Ok(answer(&json!({"applied": applied, "workflowId": run.to_string()})))
+}

@@ -1,0 +1,122 @@
+//! # `semel lint`: what is likely to go wrong with definitions, before they are registered
+//!
+//! Needs no server: task definitions come with the file or from a file of their own. With `--server`
+//! that server is asked, which goes by what is registered there.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Parser;
+use semel_lint::{Finding, Linted, Settings, Severity, linted};
+use semel_model::{TaskDef, WorkflowDef};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+
+use crate::connection::Connection;
+use crate::exit::{self, AskedWrongly, Verdict};
+use crate::given;
+use crate::show::{Show, line};
+
+pub(crate) const NAME: &str = "lint";
+const DAY_SECONDS: i64 = 24 * 60 * 60;
+
+/// Say what is likely to go wrong with workflow definitions
+#[derive(Debug, Parser)]
+#[command(name = NAME)]
+pub(crate) struct Lint {
+    #[command(flatten)]
+    connection: Connection,
+    /// One definition, a list, or an object of workflowDefs and taskDefs; - is stdin
+    file: PathBuf,
+    /// One task definition, or a list, that the workflows run under
+    #[arg(long, value_name = "FILE", conflicts_with = "server")]
+    task_defs: Option<PathBuf>,
+    /// How long the server will keep runs that are over; 0 keeps them for ever
+    #[arg(long, value_name = "DAYS", default_value_t = 30, conflicts_with = "server")]
+    retention_days: u32,
+    /// Fail on warnings too
+    #[arg(long)]
+    strict: bool,
+}
+
+/// What a file may hold.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Bundle<'a> {
+    #[serde(borrow)]
+    workflow_defs: Option<&'a RawValue>,
+    #[serde(borrow)]
+    task_defs: Option<&'a RawValue>,
+}
+
+pub(crate) fn execute(asked: Lint) -> anyhow::Result<()> {
+    let text = given::file(&asked.file)?;
+    let bundle =
+        if given::is_list(&text) { None } else { serde_json::from_str::<Bundle<'_>>(&text).ok() };
+    let bundle = bundle.unwrap_or_default();
+    let workflows = bundle.workflow_defs.map_or(text.as_str(), RawValue::get);
+    let show = asked.connection.show();
+    let (json, found) = match asked.connection.is_asked_for() {
+        true => {
+            let answer = asked.connection.client()?.lint(workflows)?;
+            (answer.text().to_owned(), serde_json::from_str(answer.text())?)
+        }
+        false => {
+            let mut tasks = list(&asked.file, bundle.task_defs.map_or("[]", RawValue::get))?;
+            if let Some(file) = &asked.task_defs {
+                tasks.extend(list(file, &given::file(file)?)?);
+            }
+            let found = offline(&list(&asked.file, workflows)?, tasks, asked.retention_days);
+            (serde_json::to_string(&found)?, found)
+        }
+    };
+    if show.json {
+        line(&json)?
+    } else {
+        print(show, &found)?
+    }
+    verdict(&found, asked.strict)
+}
+
+fn list<T: DeserializeOwned>(file: &Path, text: &str) -> anyhow::Result<Vec<T>> {
+    let read = serde_json::from_str(&given::as_list(text));
+    Ok(read.map_err(|error| AskedWrongly(format!("{}: {error}", file.display())))?)
+}
+
+fn offline(workflows: &[WorkflowDef], tasks: Vec<TaskDef>, retention_days: u32) -> Vec<Linted> {
+    let tasks: Vec<Arc<TaskDef>> = tasks.into_iter().map(Arc::new).collect();
+    let registered = |name: &str| tasks.iter().rev().find(|task| task.name == name).cloned();
+    let days = Some(i64::from(retention_days)).filter(|days| *days > 0);
+    let execution_retention_seconds = days.map(|days| days * DAY_SECONDS);
+    let settings = Settings { execution_retention_seconds, ..Settings::default() };
+    workflows.iter().map(|definition| linted(definition, &registered, &settings)).collect()
+}
+
+fn print(show: Show, found: &[Linted]) -> anyhow::Result<()> {
+    let row = |linted: &Linted, finding: &Finding| {
+        let severity = match finding.severity {
+            Severity::Error => "fail",
+            Severity::Warning => "warn",
+        };
+        let place = format!("{}/{} {}", linted.name, linted.version, finding.at);
+        let Finding { code, message, fix, .. } = finding;
+        vec![severity.to_owned(), code.to_string(), place, message.clone(), fix.clone()]
+    };
+    let all = found.iter().flat_map(|linted| linted.findings.iter().map(move |it| row(linted, it)));
+    show.table(&["LEVEL", "CODE", "WHERE", "FOUND", "REMEDY"], &all.collect::<Vec<_>>())
+}
+
+fn verdict(found: &[Linted], strict: bool) -> anyhow::Result<()> {
+    let has = |severity| {
+        let mut all = found.iter().flat_map(|linted| &linted.findings);
+        all.any(|finding| finding.severity == severity)
+    };
+    if has(Severity::Error) {
+        return Err(Verdict { words: "there are errors", code: exit::FAILED }.into());
+    }
+    if strict && has(Severity::Warning) {
+        return Err(Verdict { words: "there are warnings", code: exit::FAILED }.into());
+    }
+    Ok(())
+}

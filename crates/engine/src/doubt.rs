@@ -1,0 +1,202 @@
+//! # Doubt: nobody knows whether an effect has happened
+//!
+//! Its worker fell silent, or says so itself. The policy of the task decides: try again, give up,
+//! ask the far side (`probe.rs`), or wait until a person says (`resolve.rs`). Meanwhile the task is
+//! in progress, and no worker is offered it; a late report of whoever had it last still counts.
+
+use std::sync::Arc;
+
+use semel_model::{Digest, EffectPolicy, OnUnknown, TaskResultStatus, TaskStatus};
+
+use crate::change::{Change, HandOutFacts};
+use crate::decide::{Rejection, Stop};
+use crate::event::Report;
+use crate::once::{EffectStatus, Named, Once};
+use crate::outcome::{Outcome, said};
+use crate::record::{Record, RecordKey, RecordState};
+use crate::replay::{owner_of, told};
+use crate::task::Task;
+use crate::tasks::is_unsafe;
+use crate::turn::{Closing, Turn};
+
+impl Turn<'_> {
+    /// An attempt ends, and perhaps nobody knows what became of its effect; its worker may have
+    /// said so, by the report of that fingerprint. True: that was all.
+    pub(crate) fn ends_in_doubt(
+        &mut self,
+        task: &Arc<Task>,
+        hand_out: &HandOutFacts,
+        says_so: Option<(Digest, TaskResultStatus)>,
+        reason: Option<&str>,
+    ) -> Result<bool, Stop> {
+        let says_so_for_good = says_so.is_some_and(|(_, it)| it != TaskResultStatus::Failed);
+        let is_request = says_so_for_good && is_unsafe(task);
+        let policy = match task.step.effect() {
+            Some(policy) => policy.into_owned(),
+            None if is_request && self.probed(task).is_none() => EffectPolicy::default(),
+            None => return Ok(false),
+        };
+        let holds = task.has_claim() || task.once.is_none();
+        if hand_out.polls == 0 || !holds || task.is_in_doubt() {
+            return Ok(false);
+        }
+        let default = if is_request { OnUnknown::Hold } else { OnUnknown::Retry };
+        let policy_says = policy.on_unknown.unwrap_or(default);
+        if policy_says == OnUnknown::Retry {
+            return Ok(false);
+        }
+        let Ok(named) = self.named_effect(task, &policy) else { return Ok(false) };
+        let why = reason.unwrap_or("its worker does not know").to_owned();
+        if policy_says == OnUnknown::Fail {
+            let why = format!("effect {} may have happened: {why}", told(&named.record));
+            self.known.insert(task.id, Outcome::Unknown);
+            let status = TaskStatus::FailedWithTerminalError;
+            let closing = Closing::new(status, Some(why), hand_out.clone());
+            self.emit_closed(task.id, closing);
+            self.after_close(task.id);
+            return Ok(true);
+        }
+        let record = self.guard(&named.record)?;
+        let record = record.unwrap_or_else(|| self.claim_for(task, &named));
+        self.doubt_effect(task, &named.record, record)?;
+        let RecordKey { scope, key } = named.record.clone();
+        let status = EffectStatus::Unknown;
+        let once = Box::new(Once { scope, key, status, owner: None, mismatch: false });
+        let (hand_out, reason) = (Some(hand_out.clone()), Some(why));
+        let fingerprint = says_so.map(|(fingerprint, _)| fingerprint);
+        self.emit(Change::EffectNoted { task: task.id, once, hand_out, reason, fingerprint });
+        let task = Arc::clone(self.execution().expect_task(task.id));
+        self.find_out(&task, policy_says == OnUnknown::Probe, &named)?;
+        Ok(true)
+    }
+
+    /// A task comes to an effect that may have happened.
+    pub(crate) fn enter_doubt(
+        &mut self,
+        task: &Task,
+        policy: &EffectPolicy,
+        named: &Named,
+        record: Record,
+    ) -> Result<(), Stop> {
+        let is_request = task.step.effect().is_none();
+        let default = if is_request { OnUnknown::Hold } else { OnUnknown::Retry };
+        let policy_says = policy.on_unknown.unwrap_or(default);
+        match policy_says {
+            OnUnknown::Retry => self.claim_effect(task, named, Some(&record), "CLAIMED"),
+            OnUnknown::Fail => {
+                let why = format!("effect {} may have happened", told(&named.record));
+                self.refuse(task, named, record, why);
+            }
+            OnUnknown::Hold | OnUnknown::Probe => {
+                let owner = owner_of(&record).filter(|_| !self.owns(&record, named));
+                let record = self.hit(record, task, "WAITED");
+                self.put_guard(&named.record, Some(record));
+                self.note_effect(task.id, named, EffectStatus::Unknown, owner);
+                let task = Arc::clone(self.execution().expect_task(task.id));
+                self.find_out(&task, policy_says == OnUnknown::Probe, named)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks the far side, or waits in line until somebody says.
+    fn find_out(&mut self, task: &Task, probes: bool, named: &Named) -> Result<(), Stop> {
+        if probes && self.schedule_probe(task, named)? {
+            return Ok(());
+        }
+        self.hold_effect(task, named)
+    }
+
+    /// Waits until somebody says whether it has happened.
+    pub(crate) fn hold_effect(&mut self, task: &Task, named: &Named) -> Result<(), Stop> {
+        let claim = self.claim_for(task, named);
+        self.await_guard(Some(task.id), &named.record, claim)
+    }
+
+    /// Whoever had a task in doubt last may still say how it went, and nobody else.
+    pub(crate) fn judge_in_doubt(&self, task: &Task, report: &Report) -> Result<(), Rejection> {
+        let stale = |why: &str| Err(Rejection::Stale(why.to_owned()));
+        if report.progress.status == TaskResultStatus::InProgress {
+            return stale("nobody knows what became of the task: only its end counts");
+        }
+        if said(self.payload(report.progress.output)) == Some(Outcome::Unknown) {
+            return stale("nobody knows what became of the task, and that is no news");
+        }
+        if task.polls == 0 {
+            return stale("nobody has taken the task");
+        }
+        if report.fence.is_some_and(|fence| Some(fence) != task.fence) {
+            return stale("somebody else has taken the task since");
+        }
+        match (&report.progress.worker, &task.worker) {
+            (Some(worker), Some(holder)) if worker != holder && report.fence.is_none() => {
+                stale("the task was held by another worker")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A task in doubt hears how it went: the effect is its own again.
+    pub(crate) fn leave_doubt(&mut self, task: &Task) -> Result<(), Stop> {
+        self.cancel_probe(task)?;
+        let Some(once) = task.once.as_ref().filter(|once| once.owner.is_none()) else {
+            return Ok(());
+        };
+        let key = once.record();
+        let owner = self.execution().effect_key(&task.reference);
+        let id = self.execution().id();
+        let is_own = |record: &Record| {
+            let is_same = record.run == Some(id) && record.detail.owner.as_ref() == Some(&owner);
+            record.state == RecordState::Unknown && is_same
+        };
+        if let Some(record) = self.guard(&key)?.filter(is_own) {
+            let record = Record { state: RecordState::Claimed, ..record };
+            self.put_guard(&key, Some(record));
+        }
+        Ok(())
+    }
+
+    /// A task is over, and whoever had it last says so late how it went: its record hears it, if
+    /// nobody knew. True: it did.
+    pub(crate) fn settles_late(&mut self, task: &Task, report: &Report) -> Result<bool, Stop> {
+        let is_silent = task.accepted.is_none(); // The first word of a holder stands.
+        let is_last = is_silent && report.fence.is_some() && report.fence == task.fence;
+        let Some(once) = task.once.clone().filter(|_| is_last && task.has_claim()) else {
+            return Ok(false);
+        };
+        let output = self.payload(report.progress.output).clone();
+        let outcome = match (report.progress.status, said(&output)) {
+            (TaskResultStatus::Completed, _) => Outcome::Applied,
+            (_, Some(Outcome::NotApplied)) => Outcome::NotApplied,
+            (TaskResultStatus::FailedWithTerminalError, None) => Outcome::NotApplied,
+            _ => return Ok(false),
+        };
+        let step = task.step.clone();
+        let policy = step.effect().unwrap_or_default();
+        let key = once.record();
+        let Ok(named) = self.named_effect(task, &policy) else { return Ok(false) };
+        let is_same = |record: &Record| {
+            record.state == RecordState::Unknown && record.detail.task == Some(task.id)
+        };
+        let record = self.guard(&key)?.filter(is_same);
+        let Some(record) = record.filter(|record| self.owns(record, &named)) else {
+            return Ok(false);
+        };
+        match outcome {
+            Outcome::Applied => {
+                self.complete_effect(task, &policy, &key, record, output, "COMPLETED")?;
+            }
+            Outcome::NotApplied | Outcome::Perhaps | Outcome::Unknown => {
+                self.settle_effect(task, &policy, &key, record, Outcome::NotApplied)?;
+            }
+        }
+        self.note_late(task, once, report.fingerprint);
+        Ok(true)
+    }
+
+    /// The repeat of that report will be known.
+    fn note_late(&mut self, task: &Task, once: Box<Once>, fingerprint: Digest) {
+        let (hand_out, reason, fingerprint) = (None, None, Some(fingerprint));
+        self.emit(Change::EffectNoted { task: task.id, once, hand_out, reason, fingerprint });
+    }
+}

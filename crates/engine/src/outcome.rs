@@ -1,0 +1,241 @@
+//! # Outcomes: what became of an effect when its task has ended
+//!
+//! Contract 3C. A hand-out is itself a commit, so of a task that nobody took it is proved that
+//! nothing happened. A worker may say more in its output, `{"_effect": {"applied": false}}`. What
+//! has ended for good is settled in the same commit: stored and replayed from then on, given to the
+//! next in line, or left in doubt.
+
+use std::sync::Arc;
+
+use semel_model::{EffectPolicy, Payload, TaskId, TaskStatus};
+use serde_json::Value;
+
+use crate::decide::Stop;
+use crate::once::kept_until;
+use crate::record::{Record, RecordKey, RecordState};
+use crate::task::Task;
+use crate::turn::{Closing, Turn};
+
+/// Where in its output a worker says whether the effect has happened.
+const MARKER: &str = "_effect";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Applied,
+    NotApplied,
+    /// It failed, and nobody said more.
+    Perhaps,
+    Unknown,
+}
+
+/// What a worker says of the effect; none: nothing.
+pub(crate) fn said(output: &Payload) -> Option<Outcome> {
+    if !output.text().contains(MARKER) {
+        return None;
+    }
+    match output.value().get(MARKER)?.get("applied")? {
+        Value::Bool(true) => Some(Outcome::Applied),
+        Value::Bool(false) => Some(Outcome::NotApplied),
+        Value::String(text) if text == "unknown" => Some(Outcome::Unknown),
+        Value::String(_) | Value::Null | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            None
+        }
+    }
+}
+
+impl Turn<'_> {
+    /// Of a task that ends now, if it has an effect and is not tried again by itself.
+    pub(crate) fn outcome_of(&self, id: TaskId, closing: &Closing) -> Option<Outcome> {
+        let task = self.execution().task(id)?;
+        if !task.has_claim() || task.status.is_terminal() {
+            return None;
+        }
+        let known = self.known.get(&id).copied();
+        match closing.status {
+            TaskStatus::Completed => Some(Outcome::Applied),
+            TaskStatus::FailedWithTerminalError | TaskStatus::Canceled => {
+                let output = closing.output.map_or(&task.output, |slot| self.payload(slot));
+                let polls = closing.hand_out.polls;
+                known.or_else(|| Some(self.outcome(task, closing.status, output, polls)))
+            }
+            TaskStatus::Failed
+            | TaskStatus::TimedOut
+            | TaskStatus::CompletedWithErrors
+            | TaskStatus::Skipped
+            | TaskStatus::Scheduled
+            | TaskStatus::InProgress => None,
+        }
+    }
+
+    fn outcome(&self, task: &Task, status: TaskStatus, output: &Payload, polls: u32) -> Outcome {
+        if let Some(said) = said(output) {
+            return said;
+        }
+        if polls == 0 {
+            let is_doubtful = self.attempts_before(task).any(|task| may_have_applied(&task));
+            return if is_doubtful { Outcome::Unknown } else { Outcome::NotApplied };
+        }
+        match status {
+            TaskStatus::FailedWithTerminalError => Outcome::NotApplied,
+            TaskStatus::TimedOut | TaskStatus::Canceled => Outcome::Unknown,
+            TaskStatus::Failed
+            | TaskStatus::Completed
+            | TaskStatus::CompletedWithErrors
+            | TaskStatus::Skipped
+            | TaskStatus::Scheduled
+            | TaskStatus::InProgress => Outcome::Perhaps,
+        }
+    }
+
+    fn attempts_before(&self, task: &Task) -> impl Iterator<Item = Arc<Task>> {
+        let before = |task: &Arc<Task>| task.replaces.and_then(|id| self.task(id));
+        std::iter::successors(task.replaces.and_then(|id| self.task(id)), before)
+    }
+
+    /// A failure that is not tried again any more.
+    pub(crate) fn give_up_effect(&mut self, task: &Task) {
+        if task.has_claim() && !task.replaced {
+            let known = self.known.get(&task.id).copied();
+            let judged = || self.outcome(task, task.status, &task.output, task.polls);
+            let outcome = known.unwrap_or_else(judged);
+            self.outcomes.push((task.id, outcome));
+        }
+    }
+
+    /// The run ends: what failed and was not followed yet is not tried again.
+    pub(crate) fn give_up_effects(&mut self) {
+        let is_left = |task: &Arc<Task>| {
+            matches!(task.status, TaskStatus::Failed | TaskStatus::TimedOut) && task.has_claim()
+        };
+        let execution = self.execution();
+        let mut left = execution.unconsumed();
+        left.extend(self.failed.iter().filter_map(|id| self.task(*id)));
+        left.retain(is_left);
+        left.iter().for_each(|task| self.give_up_effect(task));
+    }
+
+    /// Settles what has happened before anything follows from it.
+    pub(crate) fn conclude_applied(&mut self) -> Result<(), Stop> {
+        let outcomes = std::mem::take(&mut self.outcomes);
+        for (task, outcome) in outcomes {
+            match outcome {
+                Outcome::Applied => self.conclude(task, outcome)?,
+                Outcome::NotApplied | Outcome::Perhaps | Outcome::Unknown => {
+                    self.outcomes.push((task, outcome));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Settles the effects of all tasks that have ended for good.
+    pub(crate) fn conclude_effects(&mut self) -> Result<(), Stop> {
+        for (task, outcome) in std::mem::take(&mut self.outcomes) {
+            self.conclude(task, outcome)?;
+        }
+        Ok(())
+    }
+
+    fn conclude(&mut self, id: TaskId, outcome: Outcome) -> Result<(), Stop> {
+        let Some(task) = self.task(id).filter(|task| !task.replaced) else { return Ok(()) };
+        let Some(once) = task.once.clone() else { return Ok(()) };
+        let key = once.record();
+        let step = task.step.clone();
+        let policy = step.effect().unwrap_or_default();
+        let Ok(named) = self.named_effect(&task, &policy) else { return Ok(()) };
+        let record = match self.guard(&key)? {
+            Some(record) => record,
+            // Somebody has forgotten it, and it has happened all the same.
+            None if outcome == Outcome::Applied => self.claim_for(&task, &named),
+            None => return Ok(()),
+        };
+        let is_open = matches!(record.state, RecordState::Claimed | RecordState::Unknown);
+        if !is_open || !self.owns(&record, &named) {
+            return Ok(());
+        }
+        self.settle_effect(&task, &policy, &key, record, outcome)
+    }
+
+    /// The record says what became of the effect, and whoever waits hears of it.
+    pub(crate) fn settle_effect(
+        &mut self,
+        task: &Task,
+        policy: &EffectPolicy,
+        key: &RecordKey,
+        mut record: Record,
+        outcome: Outcome,
+    ) -> Result<(), Stop> {
+        record.detail.task = Some(task.id);
+        record.detail.decided_at = Some(self.now());
+        let until = kept_until(policy, self.now());
+        let has_failed = !task.status.is_successful();
+        let is_kept = match outcome {
+            Outcome::Applied => has_failed,
+            Outcome::NotApplied | Outcome::Perhaps => policy.caches_failures() && task.polls > 0,
+            Outcome::Unknown => false,
+        };
+        if is_kept {
+            record.state = RecordState::Failed;
+            record.expires_at = Some(until);
+            record.detail.result = Some(task.output.clone());
+            record.detail.failure.clone_from(&task.reason);
+            let record = self.noting(record, task, "FAILED");
+            self.put_guard(key, Some(record));
+            return self.let_go(key, true);
+        }
+        match outcome {
+            Outcome::Applied => {
+                self.complete_effect(task, policy, key, record, task.output.clone(), "COMPLETED")
+            }
+            Outcome::NotApplied => {
+                record.expires_at = Some(until);
+                let record = self.noting(record, task, "RELEASED");
+                self.release_guard(key, record)
+            }
+            Outcome::Perhaps | Outcome::Unknown => self.doubt_effect(task, key, record),
+        }
+    }
+
+    pub(crate) fn complete_effect(
+        &mut self,
+        task: &Task,
+        policy: &EffectPolicy,
+        key: &RecordKey,
+        mut record: Record,
+        output: Payload,
+        outcome: &str,
+    ) -> Result<(), Stop> {
+        record.state = RecordState::Completed;
+        record.expires_at = Some(kept_until(policy, self.now()));
+        record.detail.decided_at = Some(self.now());
+        record.detail.result = Some(output);
+        let record = self.noting(record, task, outcome);
+        self.put_guard(key, Some(record));
+        self.let_go(key, true)
+    }
+
+    /// It may have happened. Whoever waits does as its own policy says.
+    pub(crate) fn doubt_effect(
+        &mut self,
+        task: &Task,
+        key: &RecordKey,
+        mut record: Record,
+    ) -> Result<(), Stop> {
+        if record.state == RecordState::Unknown {
+            return Ok(());
+        }
+        record.state = RecordState::Unknown;
+        record.detail.task = Some(task.id);
+        record.detail.decided_at = Some(self.now());
+        record.detail.resolved = None;
+        let record = self.noting(record, task, "UNKNOWN");
+        self.put_guard(key, Some(record));
+        self.let_go(key, true)
+    }
+}
+
+/// A worker had it and did not say that nothing happened.
+fn may_have_applied(task: &Task) -> bool {
+    let denies = said(&task.output) == Some(Outcome::NotApplied);
+    task.polls > 0 && !denies && task.status != TaskStatus::FailedWithTerminalError
+}

@@ -1,0 +1,98 @@
+//! # Calls: one task, one request, one report
+
+use std::sync::Arc;
+
+use semel_engine::LEFT_TO_OTHERS_SECONDS;
+use semel_http::{Identity, Outcome, Status};
+use semel_model::{HttpClass, HttpRequest, TaskResultStatus};
+use tokio::sync::watch;
+use tokio::time::{MissedTickBehavior, interval_at};
+
+use super::{House, Phase, reached};
+use crate::hand::{Hand, Said};
+
+/// When a task is tried again whose secrets could not be looked up.
+const SOON_SECONDS: i64 = 5;
+
+/// A lease is renewed so many times before it would end.
+const RENEWALS: u32 = 3;
+
+pub(super) struct Call {
+    pub(super) house: Arc<House>,
+    pub(super) hand: Hand,
+    pub(super) phase: watch::Receiver<Phase>,
+}
+
+/// How waiting for an answer ended.
+enum Waited {
+    Answered(Outcome),
+    /// The task is no longer ours: whatever comes back is nobody's.
+    Lost,
+    /// The server goes.
+    Left,
+}
+
+impl Call {
+    pub(super) async fn run(mut self) {
+        if *self.phase.borrow() > Phase::Working {
+            return self.hand.give_back(0).await;
+        }
+        let input = match self.hand.input().await {
+            Ok(input) => input,
+            Err(failure) => {
+                tracing::warn!(%failure, "the secrets of an HTTP task cannot be looked up");
+                return self.hand.give_back(SOON_SECONDS).await;
+            }
+        };
+        let request = match HttpRequest::read(&input) {
+            Ok(request) => request,
+            Err(why) => return self.report(Outcome::unsendable(why), false).await,
+        };
+        let row = &self.hand.task().delivery;
+        let step = self.hand.task().definition.step(&row.reference);
+        let is_left_open = request.is_completed_by_others || step.task().async_complete;
+        let who = Identity { effect_key: row.effect_key(), fence: Some(row.hand_out.fence) };
+        match self.wait(&request, &who).await {
+            Waited::Answered(outcome) => self.report(outcome, is_left_open).await,
+            Waited::Lost => {}
+            Waited::Left if request.class() == HttpClass::Unsafe => {
+                self.report(Outcome::cut_off(&request), false).await;
+            }
+            Waited::Left => self.hand.give_back(0).await,
+        }
+    }
+
+    async fn wait(&mut self, request: &HttpRequest, who: &Identity) -> Waited {
+        let house = Arc::clone(&self.house);
+        let sending = house.client.send(request, who);
+        tokio::pin!(sending);
+        let every = self.hand.lease() / RENEWALS;
+        let mut renewals = interval_at(tokio::time::Instant::now() + every, every);
+        renewals.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                biased;
+                outcome = &mut sending => return Waited::Answered(outcome),
+                () = reached(&mut self.phase, Phase::Leaving) => return Waited::Left,
+                _ = renewals.tick() => {
+                    if !self.hand.renew().await {
+                        return Waited::Lost;
+                    }
+                }
+            }
+        }
+    }
+
+    async fn report(&self, outcome: Outcome, is_left_open: bool) {
+        let (status, callback_after_seconds) = match outcome.status {
+            Status::Completed if is_left_open => {
+                (TaskResultStatus::InProgress, LEFT_TO_OTHERS_SECONDS)
+            }
+            Status::Completed => (TaskResultStatus::Completed, 0),
+            Status::Failed => (TaskResultStatus::Failed, 0),
+            Status::FailedTerminal => (TaskResultStatus::FailedWithTerminalError, 0),
+        };
+        let Outcome { output, reason, .. } = outcome;
+        self.hand.report(Said { status, output, reason, callback_after_seconds }).await;
+    }
+}

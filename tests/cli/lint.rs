@@ -1,0 +1,107 @@
+//! # `semel lint`: with and without a server
+
+use serde_json::{Value, json};
+
+use crate::house::{House, Said, house, semel_in};
+
+/// A charge that the far side remembers for an hour.
+fn checkout(name: &str) -> Value {
+    json!({"name": name, "tasks": [{"name": name, "taskReferenceName": "charge",
+        "effect": {"downstreamRetentionSeconds": 3600}}]})
+}
+
+/// Attempts that take longer, and such that do not.
+fn task(name: &str, retries: u32) -> Value {
+    json!({"name": name, "retryCount": retries, "retryDelaySeconds": 0, "timeoutSeconds": 1800,
+        "responseTimeoutSeconds": 60})
+}
+
+fn alone(house: &House, arguments: &[&str]) -> Said {
+    // No server of the environment is asked.
+    semel_in(
+        std::path::Path::new(&house.path("")),
+        arguments,
+        &[("SEMEL_SERVER", "http://127.0.0.1:9")],
+    )
+}
+
+#[test]
+fn a_file_is_judged_without_a_server() {
+    let house = house();
+    let workflow = house.file("l_alone.json", &checkout("l_alone"));
+    let long = house.file("l_long.json", &task("l_alone", 5));
+    let short = house.file("l_short.json", &json!([task("l_alone", 1)]));
+
+    let said = alone(&house, &["lint", &workflow, "--task-defs", &short]).ok();
+    assert_eq!(said.stdout, "");
+
+    let said = alone(&house, &["lint", &workflow, "--task-defs", &long]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    let row = said.row("E-RET-2");
+    assert_eq!(row[..3], ["fail", "E-RET-2", "l_alone/1 charge"]);
+    assert!(row[3].contains("10800 s (3 h)"), "{row:?}");
+    assert_eq!(said.stderr, "semel: there are errors\n");
+
+    let said = alone(&house, &["lint", &workflow, "--task-defs", &long, "--json"]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert_eq!(said.json()[0]["findings"][0]["code"], "E-RET-2");
+}
+
+#[test]
+fn task_definitions_may_come_with_the_workflows() {
+    let house = house();
+    for (retries, code) in [(1, 0), (5, 1)] {
+        let bundle =
+            json!({"workflowDefs": checkout("l_with"), "taskDefs": [task("l_with", retries)]});
+        let said = alone(&house, &["lint", &house.file("l_with.json", &bundle)]);
+        assert_eq!(said.code, Some(code), "{said:?}");
+    }
+}
+
+#[test]
+fn warnings_count_when_they_shall() {
+    let house = house();
+    let step = json!({"name": "own", "taskReferenceName": "own", "type": "MY_TYPE"});
+    let list = json!([{"name": "l_warned", "tasks": [step]}]);
+    let file = house.file("l_warned.json", &list);
+    let said = alone(&house, &["lint", &file]).ok();
+    assert_eq!(said.row("W-TIMEOUT-1")[0], "warn");
+    let said = alone(&house, &["lint", &file, "--strict"]);
+    assert_eq!((said.code, said.stderr.as_str()), (Some(1), "semel: there are warnings\n"));
+}
+
+#[test]
+fn how_long_runs_are_kept_counts() {
+    let house = house();
+    let workflow = json!({"name": "l_kept", "tasks": [{"name": "l_kept", "taskReferenceName": "charge",
+        "effect": {"retentionSeconds": 1_000_000}}]});
+    let bundle = json!({"workflowDefs": [workflow], "taskDefs": [task("l_kept", 1)]});
+    let file = house.file("l_kept.json", &bundle);
+    assert_eq!(alone(&house, &["lint", &file]).code, Some(1));
+    assert_eq!(alone(&house, &["lint", &file, "--retention-days", "7"]).ok().stdout, "");
+    let said = alone(&house, &["lint", &file, "--retention-days", "0"]).ok();
+    assert_eq!(said.row("W-RET-3")[0], "warn");
+}
+
+#[test]
+fn a_server_judges_by_what_is_registered_there() {
+    let house = house();
+    let file = house.file("l_asked.json", &checkout("l_asked"));
+    let tasks = house.file("l_asked.task.json", &task("l_asked", 5));
+    house.semel(&["task", "create", &tasks]).ok();
+    let address = house.address();
+    let said = alone(&house, &["lint", &file, "--server", &address]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert_eq!(said.row("E-RET-2")[2], "l_asked/1 charge");
+}
+
+#[test]
+fn a_file_that_holds_no_definition_is_asked_wrongly() {
+    let house = house();
+    for (name, content) in [("l_text.json", json!("x")), ("l_number.json", json!([1]))] {
+        let said = alone(&house, &["lint", &house.file(name, &content)]);
+        assert_eq!(said.code, Some(2), "{said:?}");
+        assert!(said.stderr.contains(name), "{said:?}");
+    }
+    assert_eq!(alone(&house, &["lint", "gone.json"]).code, Some(2));
+}

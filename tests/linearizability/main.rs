@@ -1,0 +1,50 @@
+//! # Linearizability: clients that race for start keys see one object after the other
+//!
+//! Sixteen clients and more over real HTTP against a real server that is killed under them, with
+//! every strategy, lookups, resets, endings and restarts. What they saw is judged per key against
+//! the sequential object of contract 1. Plain `cargo test` judges a few small histories,
+//! `SEMEL_FULL=1` twenty, `./check soak linearizability` two hundred; `SEMEL_SEED` repeats a plan.
+//! A store whose records are not held proves that the judge can say no.
+
+mod clients;
+mod planted;
+
+use anyhow::Result;
+use semel_tests::dice::Dice;
+use semel_tests::linearizability::{StartKeys, check};
+use semel_tests::process::{Server, is_full};
+
+use crate::clients::{Plan, race};
+
+fn judge(histories: usize, plan: &Plan) -> Result<()> {
+    let directory = tempfile::tempdir()?;
+    let mut server = Server::start(directory.path(), &[])?;
+    clients::define(&server.caller()?)?;
+    let mut dice = Dice::thrown();
+    for history in 1..=histories {
+        let seen = race(&mut server, &format!("h{history}"), plan, &mut dice)?;
+        let count: usize = seen.values().map(Vec::len).sum();
+        let unknown = seen.values().flatten().filter(|one| one.told.is_none()).count();
+        eprintln!("history {history}: {count} operations, {unknown} of unknown outcome");
+        for (key, operations) in &seen {
+            if let Err(violation) = check(&StartKeys, operations) {
+                panic!("history {history}, key {key}: {}", violation.story);
+            }
+        }
+    }
+    server.stop()
+}
+
+#[test]
+fn what_racing_clients_see_of_a_key_has_an_order() -> Result<()> {
+    match is_full() {
+        true => judge(20, &Plan { clients: 32, operations: 1_000, keys: 12, kills: 3 }),
+        false => judge(3, &Plan { clients: 16, operations: 240, keys: 4, kills: 1 }),
+    }
+}
+
+#[test]
+#[ignore = "two hundred histories: ./check soak linearizability"]
+fn soak_what_racing_clients_see_of_a_key_has_an_order() -> Result<()> {
+    judge(200, &Plan { clients: 64, operations: 2_000, keys: 24, kills: 4 })
+}
