@@ -238,8 +238,8 @@ pub(crate) const ROUTES: &[Route] = &[
 /// an environment value, a schema, an event handler and an application with a key.
 pub(crate) struct Subject {
     name: String,
-    workflow: String,
-    task: Value,
+    pub(crate) workflow: String,
+    pub(crate) task: Value,
     application: String,
     access_key: String,
 }

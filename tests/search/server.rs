@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
-use semel_api::{App, Limits, Watch, door};
+use semel_api::{App, KeyRules, Limits, Watch, door};
 use semel_model::{ExecutionId, TaskId};
 use semel_runtime::{Found, Runtime, Settings};
 use semel_store::search::{TaskSearch, WorkflowSearch};
@@ -90,7 +90,14 @@ impl Server {
         };
         let runtime = Arc::clone(&self.runtime);
         let door = door(
-            App { runtime, limits, auth: None, test_clock: true, watch: Watch::default() },
+            App {
+                runtime,
+                limits,
+                auth: None,
+                keys: KeyRules::default(),
+                test_clock: true,
+                watch: Watch::default(),
+            },
             &[],
         );
         let request = Request::builder()

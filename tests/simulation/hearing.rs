@@ -110,6 +110,8 @@ fn said(answer: &Result<Answer, Failure>) -> String {
         Ok(Answer::Ruled(ruled)) => format!("ruled {}", ruled.name()),
         Ok(Answer::NotHeld) => "not held".to_owned(),
         Ok(Answer::Noted) => "noted".to_owned(),
+        Ok(Answer::Edited(_)) => "edited".to_owned(),
+        Ok(Answer::Settled(_)) => "settled".to_owned(),
         Err(failure) => failure.to_string(),
     }
 }

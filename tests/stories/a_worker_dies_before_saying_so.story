@@ -5,7 +5,7 @@ claim    charge by ann
 advance  61s
 claim    charge by bob
 report   charge by bob COMPLETED {"charge": "ch_1"}
-report   charge by ann COMPLETED {"charge": "ch_2"}
+report   charge by ann COMPLETED {"charge": "ch_2"} -> STALE
 show     order
 > RUNNING    checkout
 >   TIMED_OUT  charge  attempt 0

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request};
-use semel_api::{App, Door, Limits, Watch, door};
+use semel_api::{App, Door, KeyRules, Limits, Watch, door};
 use semel_model::Timestamp;
 use semel_runtime::{Runtime, Sabotage, Settings, World};
 use semel_store::{Clock, MemoryStore, Plant, Store};
@@ -42,23 +42,29 @@ pub(crate) struct Message {
     method: &'static str,
     path: String,
     body: String,
+    /// What it is called by, so that it is known when it comes again.
+    key: Option<String>,
 }
 
 impl Message {
     pub(crate) fn get(path: impl Into<String>) -> Self {
-        Self { method: "GET", path: path.into(), body: String::new() }
+        Self { method: "GET", path: path.into(), body: String::new(), key: None }
     }
 
     pub(crate) fn post(path: impl Into<String>, body: impl Into<String>) -> Self {
-        Self { method: "POST", path: path.into(), body: body.into() }
+        Self { method: "POST", path: path.into(), body: body.into(), key: None }
     }
 
     pub(crate) fn put(path: impl Into<String>, body: impl Into<String>) -> Self {
-        Self { method: "PUT", path: path.into(), body: body.into() }
+        Self { method: "PUT", path: path.into(), body: body.into(), key: None }
     }
 
     pub(crate) fn delete(path: impl Into<String>) -> Self {
-        Self { method: "DELETE", path: path.into(), body: String::new() }
+        Self { method: "DELETE", path: path.into(), body: String::new(), key: None }
+    }
+
+    pub(crate) fn keyed(self, key: String) -> Self {
+        Self { key: Some(key), ..self }
     }
 }
 
@@ -136,6 +142,7 @@ impl House {
             runtime: Arc::clone(&runtime),
             limits,
             auth: None,
+            keys: KeyRules::default(),
             test_clock: true,
             watch: Watch::default(),
         };
@@ -167,11 +174,14 @@ impl House {
 
     pub(crate) fn ask(&self, message: &Message) -> Result<Reply> {
         let life = self.life.as_ref().context("the house is dead")?;
-        let request = Request::builder()
+        let mut request = Request::builder()
             .method(message.method)
             .uri(&message.path)
-            .header("content-type", "application/json")
-            .body(Body::from(message.body.clone()))?;
+            .header("content-type", "application/json");
+        if let Some(key) = &message.key {
+            request = request.header("idempotency-key", key);
+        }
+        let request = request.body(Body::from(message.body.clone()))?;
         let answer = async {
             let answer = life.door.clone().oneshot(request).await?;
             let (parts, body) = answer.into_parts();

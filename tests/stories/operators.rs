@@ -1,7 +1,7 @@
 //! # Operators: what people do to runs
 //!
-//! Their commands carry no key, so the repeat of one is told by what the run has become: refused,
-//! or without effect. Never may it change anything.
+//! Their commands have no name of their own. Sent twice, or sent again because the answer got lost,
+//! they carry one `Idempotency-Key`, and the same is said again.
 //!
 //! ```text
 //! pause RUN                 resume RUN               terminate RUN [compensate] reason=WORDS
@@ -21,23 +21,17 @@ use serde_json::{Map, Value, json};
 use crate::house::Message;
 use crate::language::Line;
 
-/// A command, and how it and its repeat are answered when it is done.
+/// A command, and how it is answered when it is done.
 pub(crate) struct Command {
     pub(crate) message: Message,
     pub(crate) done: u16,
-    pub(crate) again: u16,
     /// How many commits it takes.
     pub(crate) commits: usize,
 }
 
 impl Command {
     fn new(message: Message, done: u16) -> Self {
-        Self { message, done, again: done, commits: 1 }
-    }
-
-    /// Its repeat is refused, because the first has been done.
-    fn refused(self, again: u16) -> Self {
-        Self { again, ..self }
+        Self { message, done, commits: 1 }
     }
 }
 
@@ -64,25 +58,25 @@ pub(crate) fn command(line: &Line, aim: &Aim) -> Result<Command> {
             Command::new(Message::delete(run.clone() + &joined(query)), 200)
         }
         "pause" => Command::new(Message::put(format!("{run}/pause"), ""), 200),
-        "resume" => Command::new(Message::put(format!("{run}/resume"), ""), 200).refused(409),
+        "resume" => Command::new(Message::put(format!("{run}/resume"), ""), 200),
         "retry" => {
             let resume = line.flag("resume").then_some("resumeSubworkflowTasks=true");
             let unless = line.flag("unless-superseded").then_some("retryIfRetriedByParent=false");
             let redo = line.flag("redo").then_some("redoEffects=true");
             let query = joined([resume, unless, redo].map(|it| it.map(str::to_owned)));
-            Command::new(post(&format!("retry{query}"), String::new()), 204).refused(404)
+            Command::new(post(&format!("retry{query}"), String::new()), 204)
         }
         "restart" => {
             let latest = line.flag("latest").then(|| "useLatestDefinitions=true".to_owned());
             let redo = line.flag("redo").then(|| "redoEffects=true".to_owned());
             let path = format!("restart{}", joined([latest, redo]));
-            Command::new(post(&path, String::new()), 204).refused(409)
+            Command::new(post(&path, String::new()), 204)
         }
-        "rerun" => Command::new(post("rerun", rerun(line, aim)?), 200).refused(409),
+        "rerun" => Command::new(post("rerun", rerun(line, aim)?), 200),
         "skip" => {
             let step = line.word(1, "a step")?;
             let body = object([("taskInput", given(line)?), ("taskOutput", json(line)?)]);
-            Command::new(Message::put(format!("{run}/skiptask/{step}"), body), 200).refused(409)
+            Command::new(Message::put(format!("{run}/skiptask/{step}"), body), 200)
         }
         "jump" => {
             let path = format!("jump/{}", line.word(1, "a step")?);
@@ -107,12 +101,12 @@ pub(crate) fn command(line: &Line, aim: &Aim) -> Result<Command> {
         "remove" => {
             let running = line.flag("running").then(|| "archiveWorkflow=false".to_owned());
             let path = format!("{run}/remove{}", joined([running]));
-            Command::new(Message::delete(path), 200).refused(404)
+            Command::new(Message::delete(path), 200)
         }
         "terminate-remove" => {
             let path = format!("{run}/terminate-remove{}", joined([reason(line)]));
-            // First it ends, then it goes; whoever asks again finds it between the two.
-            Command { commits: 2, ..Command::new(Message::delete(path), 200).refused(404) }
+            // First it ends, then it goes.
+            Command { commits: 2, ..Command::new(Message::delete(path), 200) }
         }
         verb => bail!("{verb} is no verb"),
     };

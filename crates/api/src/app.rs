@@ -1,8 +1,10 @@
 //! # What handlers share
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use semel_model::Digest;
 use semel_runtime::Runtime;
 
 use crate::auth::Auth;
@@ -14,9 +16,38 @@ pub struct App {
     pub limits: Limits,
     /// None: everybody may do everything.
     pub auth: Option<Arc<Auth>>,
+    pub keys: KeyRules,
     /// Serves `POST /test/clock`.
     pub test_clock: bool,
     pub watch: Watch,
+}
+
+/// What the operator wants of keys.
+#[derive(Clone, Debug, Default)]
+pub struct KeyRules {
+    /// Paths under which whatever changes something needs an `Idempotency-Key`.
+    pub required: Arc<[String]>,
+    /// A start whose key came with something else before is refused, unless its definition says
+    /// otherwise.
+    pub strict: bool,
+    /// Removing a run by hand does not free its key.
+    pub outlive_removal: bool,
+    /// The log tells keys by their digest: they may be personal data.
+    pub hashed_in_logs: bool,
+}
+
+impl KeyRules {
+    pub(crate) fn needed_for(&self, path: &str) -> bool {
+        self.required.iter().any(|prefix| path.starts_with(prefix.as_str()))
+    }
+
+    /// A key as the log may tell it.
+    pub(crate) fn told<'a>(&self, key: &'a str) -> Cow<'a, str> {
+        match self.hashed_in_logs {
+            true => Cow::Owned(format!("sha256:{}", Digest::of(key.as_bytes()))),
+            false => Cow::Borrowed(key),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]

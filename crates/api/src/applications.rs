@@ -62,6 +62,7 @@ fn key_endpoints() -> Vec<Endpoint> {
             .gives::<Vec<Payload>>(),
         post("/api/applications/{application}/accessKeys", ADMINISTER, create_key)
             .about("Makes a key and tells its secret, this once")
+            .confides()
             .gives::<Payload>(),
         delete("/api/applications/{application}/accessKeys/{accessKey}", ADMINISTER, remove_key)
             .about("Removes a key; its tokens are worth nothing from then on")

@@ -4,13 +4,19 @@
 //! that everybody is nobody. A caller who goes away before the answer is noted too: what was asked
 //! may have happened.
 
-use axum::extract::Request;
+use std::borrow::Cow;
+
+use axum::extract::{MatchedPath, Request};
 use axum::http::Method;
 use axum::response::Response;
 
+use crate::app::KeyRules;
 use crate::caller::{ANONYMOUS, Principal};
 use crate::endpoint::Does;
 use crate::watch::Asked;
+
+/// Where `{key}` in a pattern is the key of a record.
+const KEYED: [&str; 2] = ["/api/idempotency/", "/api/effects/"];
 
 /// How much of a path is noted.
 const PATH_CHARS_MAX: usize = 500;
@@ -29,12 +35,12 @@ struct Noted {
 }
 
 impl Line {
-    pub(crate) fn of(request: &Request, does: Does) -> Self {
+    pub(crate) fn of(request: &Request, does: Does, keys: &KeyRules) -> Self {
         if does != Does::Changes {
             return Self(None);
         }
         let method = request.method().clone();
-        let path = request.uri().path().chars().take(PATH_CHARS_MAX).collect();
+        let path = told(request, keys).chars().take(PATH_CHARS_MAX).collect();
         let asked = request.extensions().get::<Asked>();
         let request = asked.map_or_else(String::new, |asked| asked.id.to_string());
         let principal = ANONYMOUS.to_owned();
@@ -57,6 +63,21 @@ impl Line {
         }
         response
     }
+}
+
+/// The path as it was asked for, but for a key in it that may not be told.
+fn told(request: &Request, keys: &KeyRules) -> String {
+    let path = request.uri().path();
+    let pattern = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
+    if !KEYED.iter().any(|prefix| pattern.starts_with(prefix)) {
+        return path.to_owned();
+    }
+    let segments = path.split('/').zip(pattern.split('/'));
+    let segments = segments.map(|(segment, named)| match named {
+        "{key}" => keys.told(segment),
+        _ => Cow::Borrowed(segment),
+    });
+    segments.collect::<Vec<_>>().join("/")
 }
 
 impl Drop for Line {

@@ -7,6 +7,7 @@ use std::future::Future;
 use axum::extract::State;
 use semel_engine::Event;
 use semel_model::BulkResponse;
+use semel_runtime::Step;
 
 use crate::answer::{Answered, json};
 use crate::app::App;
@@ -18,6 +19,9 @@ use crate::operations::{erase, latest, operate};
 use crate::params::Params;
 use crate::request::{Body, plain};
 use crate::roles::OPERATE;
+
+/// What is submitted for one id, at most.
+const STEPS_EACH: u32 = 2;
 
 /// Ids in one request.
 const IDS_MAX: usize = 1_000;
@@ -59,15 +63,18 @@ fn ids(body: &Body) -> Result<Vec<String>, ApiError> {
     }
 }
 
-/// One after the other; what fails does not keep the others from being done.
+/// One after the other; what fails does not keep the others from being done. Under a key, what cannot
+/// be done just now does: the same request goes on there.
 async fn each<F>(body: &Body, mut work: impl FnMut(String) -> F) -> Answered
 where
     F: Future<Output = Result<(), ApiError>>,
 {
     let mut answer = BulkResponse::default();
-    for id in ids(body)? {
+    for (at, id) in ids(body)?.into_iter().enumerate() {
+        Step::turn_to(at, STEPS_EACH);
         match work(id.clone()).await {
             Ok(()) => answer.bulk_successful_results.push(id),
+            Err(error) if error.is_retryable() && Step::is_numbered() => return Err(error),
             Err(error) => {
                 answer.bulk_error_results.insert(id, error.message());
             }

@@ -278,7 +278,8 @@ async fn reset(
     let verdict = app.runtime.call(call).await?;
     if matches!(verdict, Ruled::Noted(_)) {
         let (principal, request) = (caller.principal.as_str(), caller.request.as_str());
-        tracing::warn!(scope, key = key.key, principal, request, "an effect was reset");
+        let told = app.keys.told(&key.key);
+        tracing::warn!(scope, key = %told, principal, request, "an effect was reset");
     }
     noted(&key, verdict, app.runtime.now())
 }

@@ -13,6 +13,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::app::App;
 use crate::guard::{Guard, guard};
+use crate::keyed::{Keyed, keyed};
 use crate::request::discard_body;
 use crate::roles::Access;
 
@@ -59,6 +60,8 @@ pub(crate) struct Endpoint {
     /// May answer 204, or always does.
     pub(crate) empty: Empty,
     pub(crate) does: Does,
+    /// The answer may hold secrets, and is kept nowhere.
+    pub(crate) confides: bool,
     /// Other statuses than the usual refusals.
     pub(crate) also: Vec<u16>,
     serve: MethodRouter<App>,
@@ -113,6 +116,7 @@ impl Endpoint {
             optional: false,
             gives: None,
             empty: Empty::Never,
+            confides: false,
             also: Vec::new(),
             serve,
         }
@@ -174,6 +178,16 @@ impl Endpoint {
         Self { does, ..self }
     }
 
+    pub(crate) fn confides(self) -> Self {
+        Self { confides: true, ..self }
+    }
+
+    /// Whether the same request again is known by its `Idempotency-Key`.
+    pub(crate) fn is_keyed(&self) -> bool {
+        let is_ours = self.path.starts_with("/api/") && !matches!(self.access, Access::Anyone);
+        is_ours && self.does == Does::Changes
+    }
+
     pub(crate) fn also(mut self, status: u16) -> Self {
         self.also.push(status);
         self
@@ -181,11 +195,16 @@ impl Endpoint {
 
     /// Adds the route, with its guard in front of the handler.
     pub(crate) fn open(self, routes: Router<App>, app: &App) -> Router<App> {
-        let Self { access, does, .. } = self;
+        let Self { access, does, takes, empty, confides, .. } = self;
+        let keys = self.is_keyed().then(|| Keyed { app: app.clone(), takes, empty, confides });
         let watch = Guard { app: app.clone(), access, does };
         let serve = match self.takes {
             Some(_) => self.serve,
             None => self.serve.layer(from_fn(discard_body)),
+        };
+        let serve = match keys {
+            Some(keys) => serve.layer(from_fn_with_state(keys, keyed)),
+            None => serve,
         };
         routes.route(self.path, serve.layer(from_fn_with_state(watch, guard)))
     }

@@ -36,7 +36,7 @@ pub(crate) enum ApiError {
     Forbidden(String),
     /// The key or strategy of a start cannot be used.
     KeyInvalid(String),
-    /// The definition wants a key, and the start has none.
+    /// The definition or the path wants a key, and there is none.
     KeyRequired(String),
     Internal(String),
 }
@@ -46,6 +46,12 @@ impl From<Failure> for ApiError {
         match failure {
             Failure::Rejected(Rejection::Unfit(violations)) => Self::Invalid(violations),
             Failure::Rejected(Rejection::Limited(limited)) => limit_reached(&limited),
+            Failure::KeyReused(_) => {
+                let (status, code) =
+                    (StatusCode::UNPROCESSABLE_ENTITY, "IDEMPOTENCY_PAYLOAD_MISMATCH");
+                let refusal = Refusal::new(status, code, failure.to_string()).safe_new_key(true);
+                Self::Refused(Box::new(refusal))
+            }
             other => Self::Failed(other),
         }
     }
@@ -69,6 +75,11 @@ impl ApiError {
             Self::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, false),
             Self::Failed(failure) => status_of(failure),
         }
+    }
+
+    /// Asking for the same again may help.
+    pub(crate) fn is_retryable(&self) -> bool {
+        self.status().1
     }
 
     pub(crate) fn message(&self) -> String {
@@ -156,6 +167,7 @@ fn status_of(failure: &Failure) -> (StatusCode, bool) {
         | Failure::Refused(_)
         | Failure::Exists(_)
         | Failure::Parked(_) => (StatusCode::CONFLICT, false),
+        Failure::KeyReused(_) => (StatusCode::UNPROCESSABLE_ENTITY, false),
         Failure::Busy | Failure::Rejected(Rejection::Full(_)) => {
             (StatusCode::TOO_MANY_REQUESTS, true)
         }
@@ -183,9 +195,23 @@ fn limit_reached(limited: &Limited) -> ApiError {
     ApiError::Refused(Box::new(refusal))
 }
 
+/// Says of an answer that its cause may go away without anybody asking for something else.
+#[derive(Clone, Copy)]
+pub(crate) struct Undecided;
+
+/// Who an error is from: what the request is about, in the state it is in, or the server, which does
+/// not understand the request, does not allow it or cannot do it just now.
+fn source(status: StatusCode) -> &'static str {
+    match status.as_u16() {
+        404 | 409 | 410 | 422 | 423 => "workflow",
+        _ => "engine",
+    }
+}
+
 impl IntoResponse for ApiError {
     fn into_response(mut self) -> Response {
         let (status, retryable) = self.status();
+        let is_undecided = matches!(self, Self::Failed(Failure::Parked(_)));
         if status == StatusCode::INTERNAL_SERVER_ERROR {
             tracing::error!(status = status.as_u16(), error = self.message(), "a request failed");
         }
@@ -214,6 +240,11 @@ impl IntoResponse for ApiError {
         let bytes = serde_json::to_vec(&body).unwrap_or_default();
         let mut response =
             (status, [(header::CONTENT_TYPE, "application/json")], bytes).into_response();
+        let source = if retryable || is_undecided { "engine" } else { source(status) };
+        response = crate::answer::with_header(response, "x-error-source", source);
+        if is_undecided {
+            response.extensions_mut().insert(Undecided);
+        }
         for (name, value) in headers {
             response = crate::answer::with_header(response, name, &value);
         }

@@ -8,9 +8,8 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use semel_engine::{Event, Execution, Slot, marked_dynamic};
-use semel_model::{
-    ExecutionId, Payload, SignalResponse, StartWorkflowRequest, TaskResult, WorkflowStateUpdate,
-};
+use semel_model::{Payload, SignalResponse, StartWorkflowRequest, TaskResult, WorkflowStateUpdate};
+use semel_runtime::request_id;
 use serde_json::{Map, Value, json};
 
 use crate::answer::{Answered, json as answer_json};
@@ -87,7 +86,7 @@ impl Patience {
         let references = said("waitUntilTaskRef").unwrap_or_default();
         let references = references.split(',').map(str::trim).filter(|name| !name.is_empty());
         Ok(Self {
-            request: said("requestId").unwrap_or_else(|| ExecutionId::draw().to_string()),
+            request: said("requestId").unwrap_or_else(|| request_id().to_string()),
             references: references.map(str::to_owned).collect(),
             wait: app.limits.execute_wait(Duration::from_secs(seconds.unsigned_abs())),
         })

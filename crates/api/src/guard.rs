@@ -38,7 +38,7 @@ pub(crate) async fn guard(
             None => next.run(request).await,
         };
     };
-    let mut line = Line::of(&request, does);
+    let mut line = Line::of(&request, does, &app.keys);
     if matches!(access, Access::Anyone) {
         return line.ended(next.run(request).await);
     }

@@ -8,6 +8,7 @@ use semel_model::{IDEMPOTENCY_KEY_BYTES_MAX, IdempotencyStrategy};
 
 use crate::error::ApiError;
 use crate::params::Params;
+use crate::request_key::key_in;
 
 /// A request is recognised by an id of this length at most.
 const REQUEST_ID_BYTES_MAX: usize = 512;
@@ -31,9 +32,10 @@ impl Given {
         body_strategy: Option<IdempotencyStrategy>,
     ) -> Result<Self, ApiError> {
         let (key, strategy) = start_key(headers, body_key, body_strategy)?;
-        let standard = headers.get("idempotency-key").and_then(|value| value.to_str().ok());
+        let standard = key_in(headers)?;
         let request = headers.get("x-request-id").and_then(|value| value.to_str().ok());
-        let request = request.filter(present).or(params.text("requestId")).or(standard);
+        let request = request.filter(present).or(params.text("requestId"));
+        let request = request.or(standard.as_deref());
         let request = request.map(str::trim).filter(present);
         let request = request.filter(|text| text.len() <= REQUEST_ID_BYTES_MAX).map(str::to_owned);
         Ok(Self { key, strategy, request, strict: standard.is_some() })

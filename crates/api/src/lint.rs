@@ -15,7 +15,7 @@ use semel_runtime::World;
 use crate::answer::{Answered, json, with_header};
 use crate::app::App;
 use crate::endpoint::Value::{Choice, Number};
-use crate::endpoint::{Endpoint, get, post};
+use crate::endpoint::{Does, Endpoint, get, post};
 use crate::error::ApiError;
 use crate::params::Params;
 use crate::request::Body;
@@ -30,6 +30,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .about(
                 "What is likely to go wrong with one workflow definition, or with each of a list",
             )
+            .does(Does::Looks)
             .takes::<Vec<WorkflowDef>>()
             .gives::<Vec<Linted>>(),
         get("/api/metadata/lint", READ, look)

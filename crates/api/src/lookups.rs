@@ -11,7 +11,7 @@ use serde::Deserialize;
 use crate::answer::{Answered, json};
 use crate::app::App;
 use crate::endpoint::Value::{Flag, Number, Text};
-use crate::endpoint::{Endpoint, get, post};
+use crate::endpoint::{Does, Endpoint, get, post};
 use crate::error::ApiError;
 use crate::params::{Params, Path};
 use crate::request::Body;
@@ -47,10 +47,12 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .gives::<BTreeMap<String, Vec<Workflow>>>(),
         correlated(post("/api/workflow/{id}/correlated", READ, correlated_many))
             .about("Runs of the workflow of that name by correlation id")
+            .does(Does::Looks)
             .takes::<Vec<String>>()
             .gives::<BTreeMap<String, Vec<Workflow>>>(),
         correlated(post("/api/workflow/correlated/batch", READ, correlated_batch))
             .about("Runs of several workflows by correlation id")
+            .does(Does::Looks)
             .takes::<Batch>()
             .gives::<BTreeMap<String, Vec<Workflow>>>(),
     ]

@@ -4,7 +4,8 @@
 
 use axum::extract::State;
 use semel_engine::{Event, Slot};
-use semel_model::{ExecutionId, IDEMPOTENCY_KEY_BYTES_MAX};
+use semel_model::IDEMPOTENCY_KEY_BYTES_MAX;
+use semel_runtime::request_id;
 
 use crate::answer::{Answered, text};
 use crate::app::App;
@@ -43,7 +44,7 @@ async fn post_message(
             "messageId must be 1 to {IDEMPOTENCY_KEY_BYTES_MAX} bytes without NUL"
         )));
     }
-    let message = given.map_or_else(|| ExecutionId::draw().to_string(), str::to_owned);
+    let message = given.map_or_else(|| request_id().to_string(), str::to_owned);
     let event = Event::Posted { id: message.clone(), named: given.is_some(), payload: Slot(0) };
     let operation = Operation { event, payloads: vec![body.payload()?], definition: None };
     operate(&app, &id, &caller, operation).await?;

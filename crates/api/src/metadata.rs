@@ -10,7 +10,7 @@ use crate::answer::{Answered, empty, json, with_header};
 use crate::app::App;
 use crate::caller::Caller;
 use crate::endpoint::Value::{Count, Flag, Text};
-use crate::endpoint::{Endpoint, delete, get, post, put};
+use crate::endpoint::{Does, Endpoint, delete, get, post, put};
 use crate::enforceable;
 use crate::error::ApiError;
 use crate::lint::{self, Mode};
@@ -37,6 +37,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .gives::<Vec<WorkflowDef>>(),
         post("/api/metadata/workflow/validate", READ, validate)
             .about("Says what is wrong with a workflow definition")
+            .does(Does::Looks)
             .takes::<WorkflowDef>(),
         get("/api/metadata/workflow/{name}", READ, read)
             .about("A workflow definition: one version, else the latest")
@@ -136,7 +137,6 @@ fn idle_settings(definition: &WorkflowDef) -> Vec<String> {
         }
     };
     note(definition.cache_config.is_some(), "cacheConfig".to_owned());
-    note(definition.idempotency.is_some(), "idempotency".to_owned());
     let masks = definition.masked_fields.as_ref().is_some_and(|fields| !fields.is_empty());
     note(masks, "maskedFields".to_owned());
     let sink = definition.workflow_status_listener_sink.as_deref().unwrap_or_default();

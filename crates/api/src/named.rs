@@ -10,7 +10,7 @@ use semel_engine::{Event, Execution, Progress, Rejection, Slot, Task as EngineTa
 use semel_model::{
     ExecutionId, Payload, SignalResponse, TaskId, TaskResult, TaskResultStatus, Workflow,
 };
-use semel_runtime::{Answer, Class, EventWork, Failure, Work};
+use semel_runtime::{Answer, Class, EventWork, Failure, Step, Work};
 
 use crate::answer::{Answered, empty, json, text};
 use crate::app::App;
@@ -67,6 +67,8 @@ pub(crate) struct Said {
     execution: ExecutionId,
     progress: Progress,
     output: Payload,
+    /// Which step of its request it is; none: the next.
+    step: Option<Step>,
 }
 
 impl Said {
@@ -82,7 +84,7 @@ impl Said {
             worker: result.worker_id.filter(|worker| !worker.is_empty()),
             callback_after_seconds: result.callback_after_seconds,
         };
-        Ok(Self { execution, progress, output: result.output_data })
+        Ok(Self { execution, progress, output: result.output_data, step: None })
     }
 }
 
@@ -95,7 +97,7 @@ fn said(id: &str, status: &str, worker: Option<&str>, body: &Body) -> Result<Sai
     let worker = worker.map(str::to_owned);
     let progress =
         Progress { status, output: Slot(0), reason: None, worker, callback_after_seconds: 0 };
-    Ok(Said { execution: execution_id(id)?, progress, output })
+    Ok(Said { execution: execution_id(id)?, progress, output, step: None })
 }
 
 /// Says it; the task it was about, if there was one.
@@ -119,7 +121,8 @@ pub(crate) async fn say(
         next: None,
         logs: Vec::new(),
     };
-    match app.runtime.submit(Work::Event(Box::new(work)), Class::Report).await {
+    let step = said.step.or_else(Step::next);
+    match app.runtime.submit_as(step, Work::Event(Box::new(work)), Class::Report).await {
         Ok(Answer::Done { task, .. }) => Ok(task),
         Ok(_) | Err(Failure::Rejected(Rejection::NothingPending)) => Ok(None),
         Err(failure) => Err(failure.into()),
@@ -175,11 +178,16 @@ async fn update_and_show(
 async fn answer_first_wait(app: &App, caller: &Caller, said: Said) -> Result<bool, ApiError> {
     let root = said.execution;
     bounded("what the signal brings", &said.output)?;
+    let step = Step::next();
+    if app.runtime.recalled(step.as_ref()).await?.is_some() {
+        return Ok(true);
+    }
     for _ in 0..SIGNAL_TRIES_MAX {
         let target = app.runtime.blocking(move |world| world.signal_target(root)).await?;
         let Some(execution) = target else { return Ok(false) };
         let Said { progress, output, .. } = &said;
-        let at_target = Said { execution, progress: progress.clone(), output: output.clone() };
+        let (progress, output) = (progress.clone(), output.clone());
+        let at_target = Said { execution, progress, output, step: step.clone() };
         let about = |execution: &Execution| execution.first_wait().cloned();
         let event = |progress| Event::Signalled { progress };
         if say(app, caller, at_target, about, event).await?.is_some() {

@@ -81,7 +81,8 @@ fn parameters(endpoint: &Endpoint) -> Vec<Json> {
     let in_query = endpoint.query.iter().map(|Parameter { name, value }| {
         json!({"name": name, "in": "query", "required": false, "schema": schema_of(*value)})
     });
-    let in_headers = endpoint.headers.iter().map(|name| {
+    let key = endpoint.is_keyed().then_some(&"Idempotency-Key");
+    let in_headers = endpoint.headers.iter().chain(key).map(|name| {
         json!({"name": name, "in": "header", "required": false, "schema": {"type": "string"}})
     });
     in_path.chain(in_query).chain(in_headers).collect()
@@ -119,10 +120,11 @@ fn responses(endpoint: &Endpoint, schemas: &mut SchemaGenerator) -> Json {
         responses.insert("204".to_owned(), json!({"description": "done; there is nothing to say"}));
     }
     let is_closed = matches!(endpoint.access, Access::Roles(_));
+    let is_keyed = endpoint.is_keyed();
     let usual = |refusal: &&Refusal| match refusal.when {
         When::Always => true,
         When::Closed => is_closed,
-        When::Said => false,
+        When::Keyed => is_keyed,
     };
     let said = |refusal: &&Refusal| endpoint.also.contains(&refusal.status);
     for Refusal { status, .. } in REFUSALS.iter().filter(|it| usual(it) || said(it)) {
@@ -143,8 +145,8 @@ enum When {
     Always,
     /// Where a token is needed.
     Closed,
-    /// Where the endpoint says so.
-    Said,
+    /// Where an `Idempotency-Key` is taken.
+    Keyed,
 }
 
 const REFUSALS: &[Refusal] = &[
@@ -160,8 +162,13 @@ const REFUSALS: &[Refusal] = &[
     },
     Refusal { status: 403, why: "the token's roles do not allow this", when: When::Closed },
     Refusal { status: 404, why: "there is no such thing", when: When::Always },
-    Refusal { status: 409, why: "not in this state", when: When::Said },
+    Refusal {
+        status: 409,
+        why: "not in this state, or the same request is being carried out",
+        when: When::Keyed,
+    },
     Refusal { status: 413, why: "the body is larger than body_bytes_max", when: When::Always },
+    Refusal { status: 422, why: "the key named another request before", when: When::Keyed },
     Refusal {
         status: 429,
         why: "too much at once; come back after Retry-After",

@@ -8,7 +8,7 @@ use axum::extract::State;
 use schemars::JsonSchema;
 use semel_engine::{Event, Pinned, Rejection, Rerun, Slot};
 use semel_model::{Payload, lenient};
-use semel_runtime::{Class, EventWork, Failure, Removal, Work};
+use semel_runtime::{Class, EventWork, Failure, Removal, Step, Work};
 use serde::Deserialize;
 
 use crate::answer::{Answered, empty, nothing, text};
@@ -239,6 +239,10 @@ async fn rerun(
         Some(text) => Some(text.parse().map_err(|_| wrong(&text))?),
         None => None,
     };
+    // Done before, the task may be gone.
+    if app.runtime.recalled(Step::peek().as_ref()).await?.is_some() {
+        return Ok(text(id));
+    }
     let mut target = id.clone();
     if let Some(task) = from {
         let execution = execution_id(&id)?;
@@ -271,12 +275,18 @@ pub(crate) async fn erase(
     caller: &Caller,
     only_closed: bool,
 ) -> Result<(), ApiError> {
-    let removal = Removal { id: execution_id(id)?, only_closed, actor: caller.principal.clone() };
+    let removal = Removal {
+        id: execution_id(id)?,
+        only_closed,
+        keeps_key: app.keys.outlive_removal,
+        actor: caller.principal.clone(),
+    };
     app.runtime.submit(Work::Remove(removal), Class::Operation).await?;
     Ok(())
 }
 
-/// `DELETE /api/workflow/{id}/remove`: nothing of it is left, and its key is free.
+/// `DELETE /api/workflow/{id}/remove`: nothing of it is left, and its key is free unless keys
+/// outlive removals here.
 async fn remove(
     State(app): State<App>,
     Path(id): Path<String>,

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use crate::answer::{Answered, json};
 use crate::app::App;
 use crate::caller::Caller;
-use crate::endpoint::{Endpoint, post};
+use crate::endpoint::{Does, Endpoint, post};
 use crate::error::ApiError;
 use crate::idempotency::Given;
 use crate::params::Params;
@@ -31,6 +31,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     vec![
         post("/api/workflow/test", OPERATE, rehearse)
             .about("Plays a run through with given answers; nothing of it is kept")
+            .does(Does::Looks)
             .takes::<WorkflowTestRequest>()
             .gives::<Workflow>(),
     ]

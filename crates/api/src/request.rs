@@ -31,13 +31,16 @@ impl FromRequest<App> for Body {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, ApiError> {
-        let limit = app.limits.body_bytes_max;
-        let bytes = to_bytes(request.into_body(), limit).await;
-        bytes.map(Self).map_err(|error| match error.source() {
-            Some(cause) if cause.is::<LengthLimitError>() => ApiError::TooLarge(limit),
-            _ => ApiError::Malformed(format!("the request body broke off: {error}")),
-        })
+        whole(request.into_body(), app.limits.body_bytes_max).await.map(Self)
     }
+}
+
+/// The whole body, if it is not too large.
+pub(crate) async fn whole(body: axum::body::Body, limit: usize) -> Result<Bytes, ApiError> {
+    to_bytes(body, limit).await.map_err(|error| match error.source() {
+        Some(cause) if cause.is::<LengthLimitError>() => ApiError::TooLarge(limit),
+        _ => ApiError::Malformed(format!("the request body broke off: {error}")),
+    })
 }
 
 /// For endpoints that read no body: one that is sent all the same is read to its end and thrown away,

@@ -3,7 +3,7 @@
 use axum::Router;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, Uri};
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use tower::Layer;
 use tower_http::cors::{AllowOrigin, Any, CorsLayer};
 use tower_http::normalize_path::{NormalizePath, NormalizePathLayer};
@@ -12,6 +12,7 @@ use crate::app::App;
 use crate::endpoint::Endpoint;
 use crate::error::ApiError;
 use crate::guard::refusal;
+use crate::problem::problem;
 use crate::watch::watch;
 use crate::{
     applications, bulk, definition_tags, docs, effects, environment, events, execute, keys, lint,
@@ -72,7 +73,7 @@ pub fn door(app: App, cors_origins: &[String]) -> Door {
     if let Some(cors) = cors(cors_origins) {
         routes = routes.layer(cors);
     }
-    routes = routes.layer(from_fn_with_state(seen_by, watch));
+    routes = routes.layer(from_fn(problem)).layer(from_fn_with_state(seen_by, watch));
     NormalizePathLayer::trim_trailing_slash().layer(routes)
 }
 

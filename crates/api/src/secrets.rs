@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::answer::{Answered, empty, json, text};
 use crate::app::App;
-use crate::endpoint::{Endpoint, delete, get, post, put};
+use crate::endpoint::{Does, Endpoint, delete, get, post, put};
 use crate::error::ApiError;
 use crate::params::Path;
 use crate::request::Body;
@@ -23,7 +23,10 @@ const VALUE_CHARS_MAX: usize = 65_535;
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     vec![
         get("/api/secrets", OPERATE, names).about("Names of secrets").gives::<Vec<String>>(),
-        post("/api/secrets", OPERATE, names).about("Names of secrets").gives::<Vec<String>>(),
+        post("/api/secrets", OPERATE, names)
+            .about("Names of secrets")
+            .does(Does::Looks)
+            .gives::<Vec<String>>(),
         get("/api/secrets-v2", OPERATE, names_and_tags)
             .about("Names and tags of secrets")
             .gives::<Vec<Payload>>(),

@@ -12,7 +12,7 @@ use semel_runtime::{Answer, Class, Failure, FoundRun, Refused, StartWork, Why, W
 use serde_json::{Map, json};
 
 use crate::answer::{Answered, text, with_header};
-use crate::app::App;
+use crate::app::{App, KeyRules};
 use crate::caller::Caller;
 use crate::endpoint::Value::{Count, Number, Text};
 use crate::endpoint::{Endpoint, post};
@@ -237,7 +237,7 @@ pub(crate) fn start_work(
         traceparent: caller.traceparent,
         ..Start::default()
     };
-    let key = keyed(definition.definition(), &start, &request.input, given)?;
+    let key = keyed(definition.definition(), &start, &request.input, given, &app.keys)?;
     start.idempotency_key = key.as_ref().map(|key| key.key.clone());
     Ok(StartWork {
         id: ExecutionId::draw(),
@@ -255,6 +255,7 @@ fn keyed(
     start: &Start,
     input: &Payload,
     given: Given,
+    rules: &KeyRules,
 ) -> Result<Option<StartKey>, ApiError> {
     let Given { key, strategy, request, strict } = given;
     let key = StartKey::chosen(definition, start, input, key, strategy);
@@ -262,7 +263,7 @@ fn keyed(
         KeyFault::Missing(why) => ApiError::KeyRequired(why),
         KeyFault::Invalid(why) => ApiError::KeyInvalid(why),
     })?;
-    let key = key.map(|key| key.comparing(definition, input, strict));
+    let key = key.map(|key| key.comparing(definition, input, strict || rules.strict));
     Ok(key.map(|key| StartKey { request, ..key }))
 }
 

@@ -7,7 +7,7 @@ use semel_store::Place;
 use crate::answer::{Answered, empty, json, text};
 use crate::app::App;
 use crate::endpoint::Value::{Number, Text, Texts};
-use crate::endpoint::{Endpoint, get, post};
+use crate::endpoint::{Does, Endpoint, get, post};
 use crate::error::ApiError;
 use crate::params::{Params, Path};
 use crate::queues::waiting;
@@ -29,9 +29,11 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .gives::<SearchResult<Task>>(),
         post("/api/tasks/queue/requeue/{type}", OPERATE, requeue)
             .about("How many tasks of a type wait; none is ever lost from its queue")
+            .does(Does::Looks)
             .gives_text(),
         post("/api/tasks/{id}/ack", WORK, acknowledge)
             .about("Polling acknowledges; this says so to old clients")
+            .does(Does::Looks)
             .query("workerid", Text)
             .gives::<bool>(),
         get("/api/tasks/queue/{type}/{id}", WORK, leave_queue)
@@ -53,7 +55,10 @@ pub(crate) async fn place(app: &App, id: &str) -> Result<Option<Place>, ApiError
 async fn read(State(app): State<App>, Path(id): Path<String>) -> Answered {
     let place = place(&app, &id).await?.ok_or_else(|| unknown(&id))?;
     let found = app.runtime.read(place.execution).await?.ok_or_else(|| unknown(&id))?;
-    Ok(json(&view::task(&found, place.task).ok_or_else(|| unknown(&id))?))
+    let mut task = view::task(&found, place.task).ok_or_else(|| unknown(&id))?;
+    let stale = app.runtime.stale_reports(place.execution).await?;
+    view::tell_stale(std::slice::from_mut(&mut task), stale);
+    Ok(json(&task))
 }
 
 /// `GET /api/workflow/{id}/tasks`.

@@ -7,11 +7,13 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::response::Response;
-use semel_engine::{Event, Progress, Queue, Rejection, Report, Slot, Token};
-use semel_model::{Digest, Task, TaskId, TaskResult, TaskResultStatus, Violation};
-use semel_runtime::{Answer, Class, EventWork, Failure, HandedOut, Next, Renewal, Standing, Work};
+use semel_engine::{Event, Progress, Queue, Rejection, Report, Slot, Task as EngineTask, Token};
+use semel_model::{Digest, Task, TaskId, TaskResult, TaskResultStatus, TaskStatus, Violation};
+use semel_runtime::{
+    Answer, Class, EventWork, Failure, HandedOut, Next, Renewal, Snapshot, Standing, Work,
+};
 use semel_store::{LogLine, Place};
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
 use crate::answer::{Answered, json, nothing, text, with_header};
 use crate::app::App;
@@ -59,6 +61,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .also(409),
         post("/api/tasks/update-v2", WORK, update_v2)
             .about("Reports on a task and takes the next of its type")
+            .confides()
             .query("strict", Flag(false))
             .takes::<TaskResult>()
             .gives::<Task>()
@@ -254,13 +257,26 @@ async fn stale(app: &App, params: &Params, place: Place, why: &str) -> Result<Re
         return Ok(Reported::Stale);
     }
     let mut metadata = Map::new();
+    metadata.insert("safeNewKey".to_owned(), json!(false));
     if let Some(task) = task {
         metadata.insert("status".to_owned(), json!(task.status));
         metadata.insert("attempt".to_owned(), json!(task.attempt));
         metadata.insert("workerId".to_owned(), json!(task.worker));
+        let winner = found.execution.latest(&task.reference);
+        metadata.insert("winner".to_owned(), winner.map_or(Value::Null, |it| winning(&found, it)));
     }
     let message = format!("task {}: {why}", place.task);
     Err(ApiError::Conflict { code: "STALE_FENCE", message, metadata })
+}
+
+/// The attempt that counts: who has it, or how it ended.
+fn winning(found: &Snapshot, task: &EngineTask) -> Value {
+    let held = found.deliveries.iter().find(|row| row.task == task.id);
+    let held = held.map(|row| &row.hand_out).filter(|held| held.leased);
+    let status = if held.is_some() { TaskStatus::InProgress } else { task.status };
+    let worker = held.map_or(task.worker.as_ref(), |held| held.worker.as_ref());
+    json!({"taskId": task.id, "attempt": task.attempt, "status": status, "workerId": worker,
+        "fenceToken": held.map(|held| held.fence.to_string())})
 }
 
 fn marked(response: Response, standing: Option<Standing>) -> Response {
@@ -276,7 +292,7 @@ async fn update(State(app): State<App>, caller: Caller, params: Params, body: Bo
     let named = named(body.object()?)?;
     let id = text(named.place.task.to_string());
     if named.result.extend_lease {
-        return renew(&app, &named, id).await;
+        return renew(&app, &params, &named, id).await;
     }
     let named = cleared(&app, named).await?;
     Ok(match report(&app, &caller, &params, named, false).await? {
@@ -289,7 +305,7 @@ async fn update(State(app): State<App>, caller: Caller, params: Params, body: Bo
 async fn update_v2(State(app): State<App>, caller: Caller, params: Params, body: Body) -> Answered {
     let named = named(body.object()?)?;
     if named.result.extend_lease {
-        return renew(&app, &named, nothing()).await;
+        return renew(&app, &params, &named, nothing()).await;
     }
     let named = cleared(&app, named).await?;
     Ok(match report(&app, &caller, &params, named, true).await? {
@@ -302,7 +318,7 @@ async fn update_v2(State(app): State<App>, caller: Caller, params: Params, body:
     })
 }
 
-async fn renew(app: &App, named: &Named, answer: Response) -> Answered {
+async fn renew(app: &App, params: &Params, named: &Named, answer: Response) -> Answered {
     let renewal = Renewal {
         place: named.place,
         fence: named.report.fence,
@@ -316,7 +332,11 @@ async fn renew(app: &App, named: &Named, answer: Response) -> Answered {
         _ => {
             let found = snapshot(app, &named.place.execution.to_string()).await?;
             match found.execution.task(named.place.task) {
-                Some(_) => Ok(marked(answer, None)),
+                Some(_) => {
+                    let why = "the lease is not this worker's any more";
+                    stale(app, params, named.place, why).await?;
+                    Ok(marked(answer, None))
+                }
                 None => Err(Failure::from(Rejection::UnknownTask(named.place.task)).into()),
             }
         }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use semel_engine::{Delivery, Task as State, view};
-use semel_model::{Task, TaskId, TaskStatus, Workflow, WorkflowState};
+use semel_model::{StaleReport, Task, TaskId, TaskStatus, Workflow, WorkflowState};
 use semel_runtime::{HandedOut, Snapshot};
 
 pub(crate) fn workflow(snapshot: &Snapshot, with_tasks: bool) -> Workflow {
@@ -60,6 +60,14 @@ pub(crate) fn task(snapshot: &Snapshot, id: TaskId) -> Option<Task> {
         overlay(&mut task, row);
     }
     Some(task)
+}
+
+/// Adds who reported on them too late.
+pub(crate) fn tell_stale(tasks: &mut [Task], stale: Vec<(TaskId, Vec<StaleReport>)>) {
+    let mut stale: HashMap<_, _> = stale.into_iter().collect();
+    for task in tasks {
+        task.stale_reports = stale.remove(&task.task_id).unwrap_or_default();
+    }
 }
 
 pub(crate) fn state(snapshot: &Snapshot, output: bool, with_variables: bool) -> WorkflowState {

@@ -9,7 +9,7 @@ use serde_json::{Map, json};
 use crate::answer::{Answered, empty, json, with_header};
 use crate::app::App;
 use crate::endpoint::Value::{Flag, Number};
-use crate::endpoint::{Endpoint, delete, get, post};
+use crate::endpoint::{Does, Endpoint, delete, get, post};
 use crate::error::ApiError;
 use crate::params::{Params, Path};
 use crate::roles::{OPERATE, READ};
@@ -32,6 +32,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .gives::<Vec<Payload>>(),
         post("/api/workflow/{id}/verify", READ, verify)
             .about("Checks the journal of a run against everything stored")
+            .does(Does::Looks)
             .gives::<Payload>()
             .also(409),
         delete("/api/workflow/{id}/parked", OPERATE, lift).about("Lets a parked run go on"),
@@ -59,7 +60,12 @@ async fn glance(app: &App, id: &str) -> Result<Snapshot, ApiError> {
 async fn read(State(app): State<App>, Path(id): Path<String>, params: Params) -> Answered {
     let with_tasks = params.flag("includeTasks", true)?;
     let found = if with_tasks { snapshot(&app, &id).await? } else { glance(&app, &id).await? };
-    let answer = json(&view::workflow(&found, with_tasks));
+    let mut shown = view::workflow(&found, with_tasks);
+    if with_tasks {
+        let stale = app.runtime.stale_reports(shown.workflow_id).await?;
+        view::tell_stale(&mut shown.tasks, stale);
+    }
+    let answer = json(&shown);
     Ok(match &found.head.parked {
         Some(reason) => with_header(answer, "x-workflow-parked", reason),
         None => answer,

@@ -5,6 +5,7 @@
 //! another may try; the fence decides whose word counts.
 
 use semel_model::{Digest, Payload, Timestamp};
+use serde::{Deserialize, Serialize};
 
 use crate::record::{Detail, Record, RecordKey, RecordState};
 
@@ -81,7 +82,8 @@ pub enum LetsGo {
     All,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Ruled {
     Started {
         fence: u64,

@@ -174,6 +174,7 @@ pub fn blank(step: &Step, workflow: &str, row: &Delivery) -> Task {
         loop_over_task: row.iteration() > 0,
         fence_token: None,
         lease_until: None,
+        stale_reports: Vec::new(),
         attempt: Some(row.attempt + 1),
         effect_key: Some(row.effect_key()),
         effect_status: None,

@@ -1,151 +1,169 @@
 //! # Canonical JSON: one text for everything that says the same
 //!
-//! RFC 8785: members sorted by the UTF-16 of their names, numbers as ECMAScript writes doubles, no
-//! blanks. What two requests have in common is told by comparing digests of this.
-
-use std::fmt::Write as _;
+//! RFC 8785: members in the order of their UTF-16 code units, numbers as ECMAScript writes them, no
+//! blanks. Fingerprints are taken of this text, so neither the order of members nor `1.0` for `1`
+//! makes a difference. One deviation, on the safe side: whole numbers beyond 2^53 keep all their
+//! digits, because two of them that differ are not the same.
 
 use serde_json::{Number, Value};
 
+/// The text of that value.
 pub fn canonical(value: &Value) -> String {
     let mut text = String::new();
-    write_value(&mut text, value);
+    write(&mut text, value);
     text
 }
 
-fn write_value(text: &mut String, value: &Value) {
+fn write(out: &mut String, value: &Value) {
     match value {
-        Value::Null => text.push_str("null"),
-        Value::Bool(flag) => text.push_str(if *flag { "true" } else { "false" }),
-        Value::Number(number) => text.push_str(&number_text(number)),
-        Value::String(string) => write_string(text, string),
+        Value::Null => out.push_str("null"),
+        Value::Bool(true) => out.push_str("true"),
+        Value::Bool(false) => out.push_str("false"),
+        Value::Number(number) => out.push_str(&digits(number)),
+        Value::String(text) => quote(out, text),
         Value::Array(items) => {
-            text.push('[');
+            out.push('[');
             for (at, item) in items.iter().enumerate() {
                 if at > 0 {
-                    text.push(',');
+                    out.push(',');
                 }
-                write_value(text, item);
+                write(out, item);
             }
-            text.push(']');
+            out.push(']');
         }
         Value::Object(members) => {
             let mut members: Vec<_> = members.iter().collect();
             members.sort_by(|(one, _), (other, _)| one.encode_utf16().cmp(other.encode_utf16()));
-            text.push('{');
+            out.push('{');
             for (at, (name, member)) in members.into_iter().enumerate() {
                 if at > 0 {
-                    text.push(',');
+                    out.push(',');
                 }
-                write_string(text, name);
-                text.push(':');
-                write_value(text, member);
+                quote(out, name);
+                out.push(':');
+                write(out, member);
             }
-            text.push('}');
+            out.push('}');
         }
     }
 }
 
-fn write_string(text: &mut String, string: &str) {
-    text.push('"');
-    for character in string.chars() {
+/// Only what must be escaped is.
+fn quote(out: &mut String, text: &str) {
+    out.push('"');
+    for character in text.chars() {
         match character {
-            '"' => text.push_str("\\\""),
-            '\\' => text.push_str("\\\\"),
-            '\u{8}' => text.push_str("\\b"),
-            '\u{9}' => text.push_str("\\t"),
-            '\u{a}' => text.push_str("\\n"),
-            '\u{c}' => text.push_str("\\f"),
-            '\u{d}' => text.push_str("\\r"),
-            control if control < ' ' => {
-                let _ = write!(text, "\\u{:04x}", u32::from(control));
-            }
-            other => text.push(other),
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\u{8}' => out.push_str("\\b"),
+            '\t' => out.push_str("\\t"),
+            '\n' => out.push_str("\\n"),
+            '\u{c}' => out.push_str("\\f"),
+            '\r' => out.push_str("\\r"),
+            control if control < ' ' => out.push_str(&format!("\\u{:04x}", u32::from(control))),
+            other => out.push(other),
         }
     }
-    text.push('"');
+    out.push('"');
 }
 
-/// As `Number.prototype.toString` would. A number that is no finite double keeps its own text.
-fn number_text(number: &Number) -> String {
-    match number.as_f64().filter(|double| double.is_finite()) {
-        Some(double) => double_text(double),
+fn digits(number: &Number) -> String {
+    match number.as_f64().filter(|_| number.is_f64()) {
+        Some(float) => ecmascript(float),
         None => number.to_string(),
     }
 }
 
-fn double_text(double: f64) -> String {
-    if double == 0.0 {
-        return "0".to_owned();
+/// As `Number.prototype.toString` has it: the fewest digits that are read back as the same number.
+fn ecmascript(number: f64) -> String {
+    if number == 0.0 {
+        return "0".to_owned(); // Also -0.
     }
-    let sign = if double < 0.0 { "-" } else { "" };
-    // Shortest digits that read back the same: `1.25e-7` is the digits 125 and the exponent -7.
-    let written = format!("{:e}", double.abs());
-    let (mantissa, exponent) = written.split_once('e').unwrap_or((&written, "0"));
-    let digits: String = mantissa.chars().filter(|c| *c != '.').collect();
-    let exponent: i32 = exponent.parse().unwrap_or_default();
+    let scientific = format!("{:e}", number.abs());
+    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let digits: String = mantissa.chars().filter(|digit| *digit != '.').collect();
     let count = i32::try_from(digits.len()).unwrap_or(i32::MAX);
-    let point = exponent + 1; // Digits before the decimal point.
-    let zeros = |count: i32| "0".repeat(usize::try_from(count).unwrap_or_default());
-    let plain = if (count..=21).contains(&point) {
-        format!("{digits}{}", zeros(point - count))
-    } else if (1..=21).contains(&point) {
-        let (whole, part) = digits.split_at(usize::try_from(point).unwrap_or_default());
-        format!("{whole}.{part}")
-    } else if (-5..=0).contains(&point) {
-        format!("0.{}{digits}", zeros(-point))
-    } else {
-        let direction = if exponent < 0 { '-' } else { '+' };
-        let (first, rest) = digits.split_at(1);
-        let dot = if rest.is_empty() { "" } else { "." };
-        format!("{first}{dot}{rest}e{direction}{}", exponent.abs())
-    };
-    format!("{sign}{plain}")
+    // Where the decimal point stands, counted from the first digit.
+    let point = exponent.parse::<i32>().unwrap_or(0) + 1;
+    let zeros = |count: i32| "0".repeat(usize::try_from(count).unwrap_or(0));
+    let sign = if number < 0.0 { "-" } else { "" };
+    if (count..=21).contains(&point) {
+        return format!("{sign}{digits}{}", zeros(point - count));
+    }
+    if (1..=21).contains(&point) {
+        let (whole, part) = digits.split_at(usize::try_from(point).unwrap_or(0));
+        return format!("{sign}{whole}.{part}");
+    }
+    if (-5..=0).contains(&point) {
+        return format!("{sign}0.{}{digits}", zeros(-point));
+    }
+    let (first, rest) = digits.split_at(1);
+    let dot = if rest.is_empty() { "" } else { "." };
+    format!("{sign}{first}{dot}{rest}e{:+}", point - 1)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     fn of(text: &str) -> String {
         canonical(&serde_json::from_str(text).unwrap())
     }
 
     #[test]
-    fn members_are_sorted_by_utf_16_and_blanks_are_gone() {
-        assert_eq!(of(r#" {"b": [1, {"z":1,"a":null}], "a": true } "#), {
-            r#"{"a":true,"b":[1,{"a":null,"z":1}]}"#
-        });
-        // The first of these is a pair of surrogates, and those sort below the second.
-        assert_eq!(of("{\"\u{fb33}\":2,\"\u{1f600}\":1}"), "{\"\u{1f600}\":1,\"\u{fb33}\":2}");
+    fn members_stand_in_the_order_of_their_code_units() {
+        assert_eq!(
+            of(r#"{"b": [2, {"d": 1, "c": 2}], "a": null}"#),
+            r#"{"a":null,"b":[2,{"c":2,"d":1}]}"#
+        );
+        // By UTF-16, U+1F600 (a surrogate pair from D83D on) comes before U+FB33.
+        let sorted =
+            of("{\"\u{fb33}\": 1, \"\u{1f600}\": 2, \"\u{20ac}\": 3, \"1\": 4, \"\\r\": 5}");
+        assert_eq!(sorted, "{\"\\r\":5,\"1\":4,\"\u{20ac}\":3,\"\u{1f600}\":2,\"\u{fb33}\":1}");
     }
 
     #[test]
     fn numbers_are_written_as_ecmascript_does() {
-        for (given, expected) in [
+        for (given, wanted) in [
             ("1.0", "1"),
-            ("-0", "0"),
-            ("1e21", "1e+21"),
-            ("100000000000000000000", "100000000000000000000"),
+            ("1", "1"),
+            ("-0.0", "0"),
+            ("0.1", "0.1"),
+            ("1e2", "100"),
+            ("1E21", "1e+21"),
+            ("1e20", "100000000000000000000"),
+            ("123e-8", "0.00000123"),
+            ("1e-6", "0.000001"),
             ("1e-7", "1e-7"),
-            ("0.000001", "0.000001"),
-            ("1.25e-9", "1.25e-9"),
+            ("1.5e-7", "1.5e-7"),
             ("333333333.33333329", "333333333.3333333"),
-            ("1E30", "1e+30"),
             ("4.50", "4.5"),
             ("2e-3", "0.002"),
-            ("-12.5", "-12.5"),
-            ("9007199254740993", "9007199254740992"),
+            ("1.7976931348623157e308", "1.7976931348623157e+308"),
+            ("5e-324", "5e-324"),
+            ("-12.75", "-12.75"),
+            ("9007199254740993", "9007199254740993"),
+            ("1000000000000000000000", "1e+21"),
+            ("1e17", "100000000000000000"),
         ] {
-            assert_eq!(of(given), expected, "{given}");
+            assert_eq!(of(given), wanted, "{given}");
         }
     }
 
     #[test]
-    fn texts_are_escaped_as_little_as_possible() {
-        assert_eq!(canonical(&json!("\u{20ac}$\u{f}\nA'\"\\/\u{7f}")), {
-            "\"\u{20ac}$\\u000f\\nA'\\\"\\\\/\u{7f}\""
-        });
+    fn text_is_escaped_only_where_it_must_be() {
+        assert_eq!(
+            of(r#""\u20ac$\u000f\nA'B\"\\\/\u007f""#),
+            "\"\u{20ac}$\\u000f\\nA'B\\\"\\\\/\u{7f}\""
+        );
+    }
+
+    #[test]
+    fn what_says_the_same_has_one_text_and_that_text_says_it_too() {
+        let one = r#" { "x" : [ true , 1.50e1 ] , "y" : { } } "#;
+        let other = r#"{"y":{},"x":[true,15]}"#;
+        assert_eq!(of(one), of(other));
+        assert_eq!(of(&of(one)), of(one));
+        assert_ne!(of("[1,2]"), of("[2,1]"));
     }
 }

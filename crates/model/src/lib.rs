@@ -52,7 +52,7 @@ pub use start_policy::StartPolicy;
 pub use status::{IdempotencyStrategy, TaskResultStatus, TaskStatus, WorkflowStatus};
 pub use summary::{TaskSummary, WorkflowSummary};
 pub use tag::{Tag, TagKind};
-pub use task::{EffectOwner, ExecutionMetadata, Task};
+pub use task::{EffectOwner, ExecutionMetadata, StaleReport, Task};
 pub use task_def::{RetryLogic, TaskDef, TaskTimeoutPolicy};
 pub use task_result::{PollData, TaskExecLog, TaskResult};
 pub use timestamp::Timestamp;

@@ -128,6 +128,9 @@ pub struct Task {
     /// Ours: what it was given was done with something else than it asked for.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub effect_payload_mismatch: bool,
+    /// Ours: the last reports of workers who did not hold it any more. None of them counted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stale_reports: Vec<StaleReport>,
     /// Ours: the trace its run was started in, for the worker to go on with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traceparent: Option<Traceparent>,
@@ -139,6 +142,14 @@ pub struct Task {
 pub struct EffectOwner {
     pub workflow_id: ExecutionId,
     pub task_id: TaskId,
+}
+
+/// A report that came too late.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StaleReport {
+    pub at: Timestamp,
+    pub by: String,
+    pub reason: String,
 }
 
 /// Timings that Conductor's own workers exchange. We keep none, so it is always written empty.

@@ -170,8 +170,9 @@ impl Runtime {
             }
             Ok(Some(body.clone()))
         };
-        self.edit(Applications::key(&application.id), add).await?;
-        Ok(application)
+        let edited = self.edit(Applications::key(&application.id), add).await?;
+        let body = edited.after.unwrap_or_default();
+        Application::parse(&application.id, &body)
     }
 
     /// Returns the application as it is then. What changes nothing is written nowhere.
@@ -181,6 +182,18 @@ impl Runtime {
         by: &str,
         change: impl Fn(&mut Application) -> Result<(), Failure> + Send + Sync + 'static,
     ) -> Result<Application, Failure> {
+        let (application, _) = self.change_aside(id, by, None, change).await?;
+        Ok(application)
+    }
+
+    /// The application as it is then, and what the first time this request came was put aside.
+    async fn change_aside(
+        &self,
+        id: &str,
+        by: &str,
+        aside: Option<String>,
+        change: impl Fn(&mut Application) -> Result<(), Failure> + Send + Sync + 'static,
+    ) -> Result<(Application, Option<String>), Failure> {
         let key = Applications::key(id);
         let (wanted, by, now) = (key.clone(), by.to_owned(), self.now());
         let edit = move |_: &World, body: Option<&[u8]>| {
@@ -193,17 +206,25 @@ impl Runtime {
             }
             Application { updated_by: by.clone(), updated_at: now, ..after }.body().map(Some)
         };
-        let edited = self.edit(key.clone(), edit).await?;
+        let edited = self.edit_aside(key.clone(), aside, edit).await?;
         let body = edited.after.ok_or(Failure::Missing(key))?;
-        Application::parse(id, &body)
+        Ok((Application::parse(id, &body)?, edited.aside))
     }
 
     pub async fn add_access_key(&self, id: &str, by: &str) -> Result<NewKey, Failure> {
         let (new, now) = (NewKey::draw(), self.now());
-        let drawn = new.clone();
-        self.change_application(id, by, move |application| application.add_key(&drawn, now))
-            .await?;
-        Ok(new)
+        let secrets = &self.world().secrets;
+        let told = format!("{} {}", new.id, new.secret.expose_secret());
+        let aside = Some(secrets.seal_aside(id, &told));
+        let add = move |application: &mut Application| application.add_key(&new, now);
+        let (_, aside) = self.change_aside(id, by, aside, add).await?;
+        let opened = aside.and_then(|aside| secrets.open_aside(id, &aside));
+        let key = opened.and_then(|told| {
+            let (id, secret) = told.expose_secret().split_once(' ')?;
+            Some(NewKey { id: id.to_owned(), secret: secret.into() })
+        });
+        let lost = "the secrets key that sealed this answer is gone; delete the key, make another";
+        key.ok_or_else(|| Rejection::NotFound(lost.to_owned()).into())
     }
 }
 

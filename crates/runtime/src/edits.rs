@@ -15,19 +15,23 @@ use crate::failure::Failure;
 use crate::handlers::Handlers;
 use crate::inbox::Class;
 use crate::labels;
+use crate::requests::Step;
 use crate::runtime::Runtime;
 use crate::secrets::Secrets;
 use crate::variables::{Variable, Variables};
-use crate::work::{DocumentRule, DocumentWrite, Work};
+use crate::work::{Answer, DocumentRule, DocumentWrite, Work};
 use crate::world::World;
 
 /// How often an edit begins again before its caller is told to.
 pub(crate) const EDITS_MAX: usize = 16;
 
 /// A document, before and after; none: there is no such document.
-pub(crate) struct Edited {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edited {
     pub(crate) before: Option<Vec<u8>>,
     pub(crate) after: Option<Vec<u8>>,
+    /// What else the same request has to be told again.
+    pub(crate) aside: Option<String>,
 }
 
 impl Runtime {
@@ -115,6 +119,23 @@ impl Runtime {
         + Sync
         + 'static,
     ) -> Result<Edited, Failure> {
+        self.edit_aside(key, None, change).await
+    }
+
+    /// One step of its request, however often it begins again.
+    pub(crate) async fn edit_aside(
+        &self,
+        key: DocumentKey,
+        aside: Option<String>,
+        change: impl Fn(&World, Option<&[u8]>) -> Result<Option<Vec<u8>>, Failure>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Result<Edited, Failure> {
+        let step = Step::next();
+        if let Some(Answer::Edited(edited)) = self.recalled(step.as_ref()).await? {
+            return Ok(edited);
+        }
         let change = Arc::new(change);
         for _ in 0..EDITS_MAX {
             let (read, edit) = (key.clone(), Arc::clone(&change));
@@ -124,14 +145,18 @@ impl Runtime {
                 Ok((before, after))
             });
             let (before, after) = looked.await?;
-            if after == before {
-                return Ok(Edited { before, after });
+            let edited = Edited { before, after, aside: aside.clone() };
+            if edited.after == edited.before {
+                return Ok(edited);
             }
-            let rule = DocumentRule::Unchanged(before.clone());
-            let write = DocumentWrite { key: key.clone(), body: after.clone(), rule };
-            match self.submit(Work::Documents(vec![write]), Class::Operation).await {
+            let rule = DocumentRule::Unchanged(edited.before.clone());
+            let write = DocumentWrite { key: key.clone(), body: edited.after.clone(), rule };
+            let step = step.as_ref().map(|step| step.editing(edited.clone()));
+            let work = Work::Documents(vec![write]);
+            match self.submit_as(step, work, Class::Operation).await {
                 Err(Failure::Changed(_)) => {}
-                done => return done.map(|_| Edited { before, after }),
+                Ok(Answer::Edited(before)) => return Ok(before),
+                done => return done.map(|_| edited),
             }
         }
         Err(Failure::Unavailable)

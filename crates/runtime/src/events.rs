@@ -170,7 +170,7 @@ impl Round {
         if let Outcome::Answer(Err(Failure::Fault(fault))) = &outcome {
             self.park(work.execution, &format!("{fault}; at {:?}", work.event));
         }
-        outcome
+        self.note_stale(work, outcome)
     }
 
     pub(crate) fn park(&mut self, id: ExecutionId, reason: &str) -> Outcome {

@@ -22,6 +22,9 @@ pub enum Failure {
     /// The start's own key is in the way.
     #[error("{}", .0.told())]
     Refused(Box<Refused>),
+    /// The key of this request named another one before.
+    #[error("the Idempotency-Key {} was used for another request", .0.key)]
+    KeyReused(RecordKey),
     #[error("{} {} exists already; {} to replace it", .0.kind.as_str(), .0.name, replacing(.0))]
     Exists(DocumentKey),
     #[error("no {} definition by name: {}", .0.kind.as_str(), .0.name)]

@@ -166,7 +166,8 @@ impl Lane {
 
     fn decide(&mut self, prepared: &mut Prepared, mut item: Item, seen: u64) -> Decided {
         let round = &mut prepared.round;
-        let outcome = match &item.work {
+        let replayed = round.replayed(&self.world, &item);
+        let outcome = replayed.unwrap_or_else(|| match &item.work {
             Work::Start(work) => round.start(&self.world, work),
             Work::Event(work) => round.event(&self.world, work, &item.wants),
             Work::Claim(claim) => round.claim(&self.world, claim),
@@ -178,11 +179,13 @@ impl Lane {
             Work::Message(key, _) => round.message(&self.world, *key),
             Work::Remove(removal) => round.remove(&self.world, removal),
             Work::Expire(runs, before) => round.expire(&self.world, runs, *before),
+            Work::Settle(settlement) => round.settle(&self.world, settlement),
             Work::Forget(keys) => round.forget(keys),
             Work::Call(call) => round.call(call),
             Work::Reset(key, by) => round.reset(key, by),
             Work::Beat => Outcome::Answer(Ok(Answer::Noted)),
-        };
+        });
+        round.keep(&self.world, &item, &outcome);
         match outcome {
             Outcome::Answer(answer) => prepared.replies.push((item, answer)),
             Outcome::Park => prepared.parked.push((item, seen)),

@@ -16,6 +16,7 @@ use crate::draft::Draft;
 use crate::failure::Failure;
 use crate::guards::{LET_GO_MAX, claim_of};
 use crate::inbox::Class;
+use crate::requests::Step;
 use crate::round::{Outcome, Round};
 use crate::runtime::Runtime;
 use crate::work::{Answer, Work};
@@ -125,7 +126,11 @@ pub(crate) fn unlocked(writes: &Writes) -> Vec<RecordKey> {
 
 impl Runtime {
     pub async fn call(&self, call: Call) -> Result<Ruled, Failure> {
-        match self.submit(Work::Call(Box::new(call)), Class::Report).await? {
+        self.call_as(Step::next(), call).await
+    }
+
+    async fn call_as(&self, step: Option<Step>, call: Call) -> Result<Ruled, Failure> {
+        match self.submit_as(step, Work::Call(Box::new(call)), Class::Report).await? {
             Answer::Ruled(verdict) => Ok(*verdict),
             _ => Err(Failure::Unavailable),
         }
@@ -136,8 +141,9 @@ impl Runtime {
     pub async fn acquire(&self, call: Call, wait: Duration) -> Result<Ruled, Failure> {
         let over = tokio::time::Instant::now() + wait;
         let bell = self.world().bells.listen(&call.key);
+        let step = Step::next(); // However often it asks.
         loop {
-            let verdict = self.call(call.clone()).await?;
+            let verdict = self.call_as(step.clone(), call.clone()).await?;
             let Ruled::InProgress(record) = &verdict else { return Ok(verdict) };
             let left = over.saturating_duration_since(tokio::time::Instant::now());
             if left.is_zero() || self.world().watchers.is_closing() {

@@ -41,6 +41,8 @@ mod publications;
 mod reading;
 mod rehearsal;
 mod removals;
+mod replays;
+mod requests;
 mod revivals;
 mod round;
 mod runtime;
@@ -49,6 +51,7 @@ mod schemas;
 mod searching;
 mod secrets;
 mod snapshots;
+mod stale;
 mod starts;
 mod sweep;
 mod tally;
@@ -69,6 +72,7 @@ pub use applications::{
 pub use asking::{NoScripts, Scripts};
 pub use blocking::{Blocked, Seen};
 pub use definitions::Definitions;
+pub use edits::Edited;
 pub use failure::Failure;
 pub use handlers::Handlers;
 pub use health::{Health, State};
@@ -78,6 +82,10 @@ pub use ledger::{Asks, Call};
 pub use prepared::Prepared;
 pub use reading::Snapshot;
 pub use rehearsal::{Mock, Script};
+pub use requests::{
+    KeyedRequest, Looked, REQUEST_KEY_MS, RequestKey, RequestTurn, Settled, Settlement, Step,
+    StoredAnswer, request_id,
+};
 pub use runtime::{Runtime, Settings};
 pub use sabotage::Sabotage;
 pub use schemas::Schemas;

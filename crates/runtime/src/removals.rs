@@ -1,8 +1,8 @@
 //! # Removals in a round: nothing of an execution is left
 //!
 //! Asked for by a person, or because its time is over. A run that is still live ends first, so that
-//! neither parent nor children wait for it. A key is freed by a person; when only time has passed,
-//! it stays taken for a while longer.
+//! neither parent nor children wait for it. A key is freed by a person, unless the operator wants
+//! keys to outlive that; when only time has passed, it stays taken for a while longer.
 
 use semel_engine::{Decided, Event, Head, RING_MAX, Record, RecordKey, RecordState, Rejection};
 use semel_model::Timestamp;
@@ -35,7 +35,8 @@ impl Round {
             );
             return Outcome::Answer(Err(Rejection::Invalid(message).into()));
         }
-        match self.erase(world, &head, &removal.actor, Key::Freed) {
+        let key = if removal.keeps_key { Key::Kept } else { Key::Freed };
+        match self.erase(world, &head, &removal.actor, key) {
             Ok(()) => Outcome::Answer(Ok(Answer::Noted)),
             Err(outcome) => outcome,
         }

@@ -16,6 +16,7 @@ use crate::health::Health;
 use crate::inbox::{Class, Inbox};
 use crate::lane::Lane;
 use crate::reading::Snapshot;
+use crate::requests::{Requests, Step};
 use crate::sabotage::Sabotage;
 use crate::threads::Threads;
 use crate::verify::{Verdict, verify};
@@ -36,7 +37,8 @@ const WAITS_END_EVERY_MS: i64 = 100;
 pub struct Runtime {
     world: Arc<World>,
     looks: Semaphore,
-    inbox: Arc<Inbox>,
+    pub(crate) inbox: Arc<Inbox>,
+    pub(crate) requests: Arc<Requests>,
     threads: Threads,
 }
 
@@ -65,7 +67,8 @@ impl Runtime {
         let inbox = Arc::new(Inbox::default());
         let lane = Lane::new(0, Arc::clone(&world), Arc::clone(&inbox), settings.sabotage)?;
         let threads = Threads::start(lane, Arc::clone(&world), Arc::clone(&inbox), settings.down);
-        Ok(Self { world, looks: Semaphore::new(LOOKS_AT_ONCE), inbox, threads })
+        let (looks, requests) = (Semaphore::new(LOOKS_AT_ONCE), Arc::default());
+        Ok(Self { world, looks, inbox, requests, threads })
     }
 
     pub fn world(&self) -> &Arc<World> {
@@ -77,6 +80,19 @@ impl Runtime {
     }
 
     pub async fn submit(&self, work: Work, class: Class) -> Result<Answer, Failure> {
+        self.submit_as(Step::next(), work, class).await
+    }
+
+    /// As that step of a request with a key: if it was done before, it is answered as it was then.
+    pub async fn submit_as(
+        &self,
+        step: Option<Step>,
+        work: Work,
+        class: Class,
+    ) -> Result<Answer, Failure> {
+        if let Some(answer) = self.recalled(step.as_ref()).await? {
+            return Ok(answer);
+        }
         match &work {
             Work::Event(work) => self.ensure(work.execution).await?,
             Work::Remove(removal) => self.ensure(removal.id).await?,
@@ -86,12 +102,17 @@ impl Runtime {
         let reply = Box::new(move |answer| {
             let _ = send.send(answer); // The caller may be gone; what was done stays done.
         });
-        let admitted = self.inbox.submit(Item::new(work, reply), class);
+        let item = Item { step: step.clone().map(Box::new), ..Item::new(work, reply) };
+        let admitted = self.inbox.submit(item, class);
         if matches!(admitted, Err(Failure::Busy)) {
             self.world.meters.refused(class);
         }
         admitted?;
-        receive.await.unwrap_or(Err(Failure::Unavailable))
+        let answer = receive.await.unwrap_or(Err(Failure::Unavailable))?;
+        if let Some(step) = step {
+            step.note_done();
+        }
+        Ok(answer)
     }
 
     /// Brings the execution into memory before its event enters the lane.

@@ -13,6 +13,7 @@ use semel_store::{DocumentKey, Kind, Store, StoreError};
 use crate::edits::EDITS_MAX;
 use crate::failure::Failure;
 use crate::inbox::Class;
+use crate::requests::Step;
 use crate::runtime::Runtime;
 use crate::work::{DocumentRule, DocumentWrite, Work};
 
@@ -106,6 +107,10 @@ impl Runtime {
         by: Option<String>,
     ) -> Result<(), Failure> {
         let schemas = Arc::new(schemas);
+        let step = Step::next();
+        if self.recalled(step.as_ref()).await?.is_some() {
+            return Ok(());
+        }
         for _ in 0..EDITS_MAX {
             let (wanted, by) = (Arc::clone(&schemas), by.clone());
             let writes = self
@@ -116,7 +121,8 @@ impl Runtime {
             if writes.is_empty() {
                 return Ok(());
             }
-            match self.submit(Work::Documents(writes), Class::Operation).await {
+            let work = Work::Documents(writes);
+            match self.submit_as(step.clone(), work, Class::Operation).await {
                 Err(Failure::Changed(_)) => {}
                 done => return done.map(|_| ()),
             }
@@ -126,6 +132,10 @@ impl Runtime {
 
     /// Removes a version of a schema, or all of them; false: there was none.
     pub async fn remove_schemas(&self, name: &str, version: Option<i32>) -> Result<bool, Failure> {
+        let step = Step::next();
+        if self.recalled(step.as_ref()).await?.is_some() {
+            return Ok(true);
+        }
         for _ in 0..EDITS_MAX {
             let named = name.to_owned();
             let deletions =
@@ -133,7 +143,8 @@ impl Runtime {
             if deletions.is_empty() {
                 return Ok(false);
             }
-            match self.submit(Work::Documents(deletions), Class::Operation).await {
+            let work = Work::Documents(deletions);
+            match self.submit_as(step.clone(), work, Class::Operation).await {
                 Err(Failure::Missing(_)) => {}
                 done => return done.map(|_| true),
             }

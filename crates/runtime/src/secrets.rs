@@ -81,6 +81,17 @@ impl Secrets {
         self.ring.derive(purpose)
     }
 
+    /// Seals what is kept beside something else, under that one's name.
+    pub(crate) fn seal_aside(&self, name: &str, text: &str) -> String {
+        let sealed = self.ring.seal(name, text);
+        serde_json::to_string(&sealed).expect("what is sealed is plain data")
+    }
+
+    /// None: the key that sealed it is not here any more, or it was altered.
+    pub(crate) fn open_aside(&self, name: &str, sealed: &str) -> Option<SecretString> {
+        self.ring.open(name, &serde_json::from_str(sealed).ok()?)
+    }
+
     pub fn all(&self) -> Result<Vec<AboutSecret>, Failure> {
         let all = self.store.documents(Kind::Secret, None)?;
         all.iter().map(|(key, body)| Ok(parse(&key.name, body)?.about(&key.name))).collect()

@@ -12,6 +12,7 @@ use semel_engine::{
 use semel_model::{
     ExecutionId, IdempotencyStrategy, OnPayloadMismatch, Payload, Timestamp, WorkflowStatus,
 };
+use serde::{Deserialize, Serialize};
 
 use crate::draft::{Draft, Hearing};
 use crate::failure::Failure;
@@ -33,7 +34,8 @@ pub struct StartWork {
 }
 
 /// The run under a key, as whoever asked for the key found it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Found {
     pub run: ExecutionId,
     pub live: bool,

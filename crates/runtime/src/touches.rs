@@ -59,6 +59,7 @@ impl World {
             | Work::Message(..)
             | Work::Remove(_)
             | Work::Expire(..)
+            | Work::Settle(_)
             | Work::Forget(_)
             | Work::Call(_)
             | Work::Reset(..)
@@ -75,6 +76,9 @@ impl World {
         touches.waiters.extend(waiters.map(|key| (key, LET_GO_MAX)));
         touches.heads.extend(&wants.heads);
         touches.deliveries.extend(&wants.deliveries);
+        if let Some(step) = &item.step {
+            touches.records.extend([step.key(), step.request.named.key.clone()]);
+        }
         match &item.work {
             Work::Start(work) => touches.records.extend(work.record_key()),
             Work::Event(work) => {
@@ -97,6 +101,11 @@ impl World {
             }
             Work::Reset(key, _) => {
                 touches.records.insert(key.clone());
+            }
+            Work::Settle(settlement) => {
+                let request = &settlement.request;
+                touches.records.insert(request.named.key.clone());
+                touches.records.extend(request.further_steps());
             }
             Work::Forget(keys) => touches.records.extend(keys.iter().cloned()),
             Work::Call(call) => {

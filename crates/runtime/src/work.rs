@@ -10,9 +10,11 @@ use semel_engine::{Address, Delivery, Event, MessageKey, Pinned, Queue, RecordKe
 use semel_model::{ExecutionId, Payload, TaskId, Timestamp};
 use semel_store::{DocumentKey, LogLine, Place};
 
+use crate::edits::Edited;
 use crate::failure::Failure;
 use crate::inbox::Credit;
 use crate::ledger::Call;
+use crate::requests::{Settled, Settlement, Step};
 use crate::starts::{Found, StartWork};
 use crate::waiters::Waiting;
 
@@ -26,6 +28,8 @@ pub struct Item {
     pub(crate) misses: u8,
     pub(crate) wants: Wants,
     pub(crate) credit: Option<Credit>,
+    /// Of which request with a key it is a step.
+    pub(crate) step: Option<Box<Step>>,
 }
 
 /// What to hold besides the obvious: earlier rounds missed it.
@@ -42,7 +46,7 @@ pub(crate) struct Wants {
 
 impl Item {
     pub fn new(work: Work, reply: Reply) -> Self {
-        Self { work, reply, misses: 0, wants: Wants::default(), credit: None }
+        Self { work, reply, misses: 0, wants: Wants::default(), credit: None, step: None }
     }
 
     /// The id of the request, if somebody asked for this one.
@@ -78,6 +82,8 @@ pub enum Work {
     Remove(Removal),
     /// Removes runs that ended before that time.
     Expire(Vec<Ended>, Timestamp),
+    /// Keeps the answer to a request with a key.
+    Settle(Box<Settlement>),
     /// Frees keys that have expired.
     Forget(Vec<RecordKey>),
     /// Is about one record.
@@ -104,6 +110,7 @@ impl Work {
             | Self::Log(_)
             | Self::Message(_, Address::Sink(_))
             | Self::Expire(..)
+            | Self::Settle(_)
             | Self::Forget(_)
             | Self::Call(_)
             | Self::Reset(..)
@@ -168,6 +175,8 @@ pub struct Removal {
     pub id: ExecutionId,
     /// Refuse when it is still live, rather than ending it.
     pub only_closed: bool,
+    /// Its key stays taken as if only its time were over.
+    pub keeps_key: bool,
     pub actor: String,
 }
 
@@ -244,4 +253,7 @@ pub enum Answer {
     /// The row is gone or somebody else's; there is nothing to reset.
     NotHeld,
     Noted,
+    /// How a document was edited when that was asked for before.
+    Edited(Edited),
+    Settled(Settled),
 }

@@ -78,6 +78,13 @@ keys! {
         |text| value::number(text, 0..=RETENTION_DAYS_MAX, "days");
     /// Origins whose web pages may call the API, comma separated
     cors_origins: Vec<String> = "", List, value::origins;
+    /// Paths under which whatever changes something needs an Idempotency-Key, comma separated, such as
+    /// /api/workflow
+    request_keys_required: Vec<String> = "", List, value::paths;
+    /// Refuse a start whose key came with another payload before, unless its definition says otherwise
+    start_keys_strict: bool = "false", Switch, value::switch;
+    /// Keep a start key taken when its run is removed by hand
+    start_keys_outlive_removal: bool = "false", Switch, value::switch;
     /// Time that open requests get to finish at shutdown, in milliseconds
     shutdown_ms: u64 = "10000", Number,
         |text| value::number(text, 0..=WAIT_MS_MAX, "milliseconds");
@@ -93,6 +100,8 @@ keys! {
     log: String = "info", Text, value::log_filter;
     /// How to log: text or json
     log_format: LogFormat = "text", Text, value::log_format;
+    /// Tell idempotency keys in the log by their SHA-256 only
+    log_keys_hashed: bool = "false", Switch, value::switch;
     /// Let in only who has a token; the first start prints a key
     auth: bool = "false", Switch, value::switch;
     /// How long a token lives, in seconds

@@ -11,7 +11,7 @@ use std::time::Duration;
 use axum::ServiceExt;
 use axum::extract::Request;
 use metrics_exporter_prometheus::{BuildError, PrometheusHandle};
-use semel_api::{App, Auth, Limits, Watch, door};
+use semel_api::{App, Auth, KeyRules, Limits, Watch, door};
 use semel_http::Settings as Client;
 use semel_runtime::{Failure, NewKey, Runtime, Settings, World, first_admin_key};
 use semel_store::{Clock, MemoryStore, StoreError};
@@ -77,6 +77,12 @@ pub async fn run(
             execute_wait_ms_max: config.execute_wait_ms_max,
         },
         auth,
+        keys: KeyRules {
+            required: config.request_keys_required.clone().into(),
+            strict: config.start_keys_strict,
+            outlive_removal: config.start_keys_outlive_removal,
+            hashed_in_logs: config.log_keys_hashed,
+        },
         test_clock: config.test_clock,
         watch: watch(&config, kept),
     };

@@ -85,6 +85,19 @@ pub(super) fn ranges(text: &str) -> Result<Vec<IpNet>, String> {
     })
 }
 
+/// Where a path of the API begins.
+pub(super) fn paths(text: &str) -> Result<Vec<String>, String> {
+    let paths = text.split(',').map(str::trim).filter(|path| !path.is_empty());
+    let is_path = |path: &str| {
+        let is_ours = path == "/api" || path.starts_with("/api/");
+        is_ours && path.chars().all(|c| c.is_ascii_graphic() && !"?#".contains(c))
+    };
+    paths.map(|path| is_path(path).then(|| path.to_owned())).collect::<Option<_>>().ok_or(
+        "expected paths of the API, comma separated, such as /api/workflow,/api/metadata"
+            .to_owned(),
+    )
+}
+
 /// Browsers send scheme, host and port, nothing after; anything else would never match.
 fn is_origin(text: &str) -> bool {
     let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
