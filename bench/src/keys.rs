@@ -28,6 +28,8 @@ const RESIDENT: &str = "keyed_resident";
 const OUTCOME: &str = "x-idempotency-outcome";
 /// Neighbours in a walk over all keys lie far apart; a prime, so that it visits all of them.
 const STRIDE: u64 = 7_368_787;
+/// A server that needs next to nothing for so long has nothing left to do.
+const QUIET_FOR: Duration = Duration::from_secs(1);
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
@@ -75,10 +77,14 @@ impl Window {
         per(self.server.as_secs_f64() * 1e6, self.count)
     }
 
+    fn p50_ms(&self) -> f64 {
+        millis(percentile(&self.latencies, 0.5))
+    }
+
     fn tell(&self, report: &mut Report, prefix: &str) {
         report.figure(&format!("{prefix}_per_s"), self.per_s());
         report.figure(&format!("{prefix}_server_cpu_us"), self.cpu_us());
-        report.figure(&format!("{prefix}_p50_ms"), millis(percentile(&self.latencies, 0.5)));
+        report.figure(&format!("{prefix}_p50_ms"), self.p50_ms());
         report.figure(&format!("{prefix}_p99_ms"), millis(percentile(&self.latencies, 0.99)));
     }
 }
@@ -99,6 +105,7 @@ pub(crate) async fn run(options: &Options) -> Result<Report> {
     again.tell(&mut report, "duplicate_start");
     report.figure("duplicate_to_first_rate_ratio", again.per_s() / first.per_s());
     report.figure("duplicate_to_first_server_cpu_ratio", again.cpu_us() / first.cpu_us());
+    report.figure("first_to_duplicate_p50_ratio", first.p50_ms() / again.p50_ms());
 
     fill(&server, options, 0, options.few).await?;
     let few = window(options.lookups, look_up, options.few).await?;
@@ -171,6 +178,18 @@ async fn fill(server: &Server, options: &Options, from: u64, to: u64) -> Result<
     Ok(())
 }
 
+/// Waits until the server has done what earlier windows left to it, the search index above all.
+async fn quiet(server: &Server) -> Result<()> {
+    loop {
+        let before = Reading::of(server.process())?;
+        tokio::time::sleep(QUIET_FOR).await;
+        let spent = Reading::of(server.process())?.since(&before);
+        if spent.server < QUIET_FOR / 20 {
+            return Ok(());
+        }
+    }
+}
+
 async fn measure(
     server: &Server,
     options: &Options,
@@ -178,6 +197,7 @@ async fn measure(
     ask: Ask,
     walk: Walk,
 ) -> Result<Window> {
+    quiet(server).await?;
     let before = Reading::of(server.process())?;
     let latencies = race(server.address, options, 0..count, ask, walk).await?;
     let spent = Reading::of(server.process())?.since(&before);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::house::House;
+use crate::house::{House, report};
 use crate::raw::{Answer, Request};
 
 fn built() -> House {
@@ -244,4 +244,76 @@ fn what_cannot_be_is_refused_and_named() {
         assert!(message.contains(name) && !message.contains("xxxx"), "{name}: {message}");
     }
     assert_eq!(house.send(&Request::get("/api/effects/charge/9")).status, 404);
+}
+
+#[test]
+fn a_task_behind_an_owner_that_fell_silent_is_woken_by_time() {
+    let house = built();
+    let step = json!({"name": "charge", "taskReferenceName": "only", "type": "SIMPLE",
+        "inputParameters": {"order": "${workflow.input.order}"},
+        "effect": {"key": "${order}", "onUnknown": "HOLD"}});
+    let definition = json!({"name": "e_silent", "tasks": [step]});
+    let defined = house.send(&Request::post("/api/metadata/workflow", &definition));
+    assert_eq!(defined.status, 200, "{}", defined.text());
+    let late = fence(&call(&house, "try-start", "s", json!({"leaseSeconds": 60})));
+    let start = Request::post("/api/workflow/e_silent", &json!({"order": "s"}));
+    let run = house.send(&start).text();
+    let status = || {
+        let seen = house.send(&Request::get(format!("/api/workflow/{run}"))).json();
+        seen["tasks"][0]["effectStatus"].clone()
+    };
+    assert_eq!(status(), "WAITING");
+    advance(&house, 61);
+    semel_tests::process::until("it is in doubt", semel_tests::process::DEADLINE, || {
+        (status() == "UNKNOWN").then_some(())
+    })
+    .expect("time wakes it");
+    // Nobody has taken over: the word of the first owner still counts.
+    let done = call(&house, "complete", "s", json!({"fence": late, "result": {"n": 1}}));
+    assert_eq!(done.status, 200, "{}", done.text());
+    semel_tests::process::until("it is told", semel_tests::process::DEADLINE, || {
+        (status() == "REPLAYED").then_some(())
+    })
+    .expect("it hears of it");
+    let log = house.send(&Request::get(format!("/api/workflow/{run}/log"))).json();
+    let said: Vec<String> = log
+        .as_array()
+        .expect("entries")
+        .iter()
+        .flat_map(|line| line["decisions"].as_array().cloned().unwrap_or_default())
+        .filter_map(|it| it.as_str().map(str::to_owned))
+        .collect();
+    for word in ["waits for effect charge/s", "nobody knows", "is given what effect charge/s"] {
+        assert!(said.iter().any(|it| it.contains(word)), "{word}: {said:?}");
+    }
+}
+
+#[test]
+fn a_retry_under_a_forgotten_key_is_handed_out_to_nobody() {
+    let house = built();
+    let step = json!({"name": "e_forgotten", "taskReferenceName": "only", "type": "SIMPLE",
+        "taskDefinition": {"name": "e_forgotten", "retryCount": 3, "retryDelaySeconds": 0},
+        "effect": {"downstreamRetentionSeconds": 600}});
+    let definition = json!({"name": "e_forgotten", "tasks": [step]});
+    let defined = house.send(&Request::post("/api/metadata/workflow", &definition));
+    assert_eq!(defined.status, 200, "{}", defined.text());
+    let run = house.send(&Request::post("/api/workflow/e_forgotten", &json!({}))).text();
+    let claimed = house.claim("e_forgotten");
+    let failed = report(&claimed, "FAILED", json!({}));
+    assert_eq!(house.send(&Request::post("/api/tasks", &failed)).status, 200);
+    advance(&house, 601);
+    let poll = house.send(&Request::get("/api/tasks/poll/e_forgotten?workerid=w"));
+    assert_eq!(poll.status, 204, "{}", poll.text());
+    let look = || {
+        let seen = house.send(&Request::get(format!("/api/workflow/{run}"))).json();
+        Some(seen["tasks"][1].clone()).filter(|task| task["effectStatus"] == "UNKNOWN")
+    };
+    let task = semel_tests::process::until("it is in doubt", semel_tests::process::DEADLINE, look);
+    let task = task.expect("it is held");
+    let reason = task["reasonForIncompletion"].to_string();
+    assert!(reason.contains("downstreamRetentionSeconds=600"), "{reason}");
+    let path = format!("/api/effects/e_forgotten/{}/resolve", task["effectKey"].as_str().unwrap());
+    let said = house.send(&Request::post(path, &json!({"applied": false})));
+    assert_eq!(said.status, 200, "{}", said.text());
+    assert_eq!(house.claim("e_forgotten")["taskId"], task["taskId"], "a person wants it");
 }

@@ -75,6 +75,24 @@ fn each_policy_answers_in_its_way() {
 }
 
 #[test]
+fn a_storm_of_starts_is_taken_in_by_one_that_waits() {
+    let house = House::own(&[]);
+    define(&house, "g_storm", &json!({"policy": "COALESCE"}));
+    let ids: BTreeSet<String> = std::thread::scope(|scope| {
+        let client = |from: u32| {
+            let starts = from..from + 25;
+            let house = &house;
+            let run = move |n| start(house, "g_storm", &json!({"n": n})).text();
+            scope.spawn(move || starts.map(run).collect::<BTreeSet<_>>())
+        };
+        let clients: Vec<_> = (0..40).map(|at| client(at * 25)).collect();
+        clients.into_iter().flat_map(|client| client.join().expect("it is answered")).collect()
+    });
+    let live = ids.iter().map(|id| read(&house, id)).filter(|run| run["status"] == "RUNNING");
+    assert_eq!((ids.len(), live.count()), (2, 2), "one under way, one that waits: {ids:?}");
+}
+
+#[test]
 fn a_duplicate_never_takes_a_place() {
     let house = House::own(&[]);
     define(&house, "g_key", &json!({"limit": 2, "policy": "FAIL"}));

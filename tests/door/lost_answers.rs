@@ -1,11 +1,9 @@
 //! # Lost answers: `examples/retrying-client`, step by step
 //!
-//! With raw sockets here; the script itself where Python is at hand (`./check full`).
+//! With raw sockets here; the script itself is run by `./check full`, with the other examples.
 
 use std::io::Write as _;
 use std::net::TcpStream;
-use std::path::Path;
-use std::process::Command;
 
 use serde_json::json;
 
@@ -30,18 +28,4 @@ fn a_client_that_loses_answers_starts_one_run() {
     assert_eq!(house.claim("lost")["workflowInstanceId"], id);
     assert_eq!(is_id(&house.send(&start)), id);
     assert_eq!(house.send(&Request::get("/api/tasks/poll/lost")).status, 204);
-}
-
-#[test]
-#[ignore = "needs Python: ./check full"]
-fn the_retrying_client_starts_one_run() {
-    let house = house();
-    let script = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let script = script.join("../examples/retrying-client/client.py");
-    let mut python = Command::new("python3");
-    let ran = python.arg(script).arg(format!("http://{}", house.address())).output();
-    let ran = ran.expect("python3 can be run");
-    let said = String::from_utf8_lossy(&ran.stdout).into_owned();
-    assert!(ran.status.success(), "{said}\n{}", String::from_utf8_lossy(&ran.stderr));
-    assert!(said.contains("the answer is lost") && said.contains(" 1 run: "), "{said}");
 }

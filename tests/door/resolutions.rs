@@ -84,3 +84,30 @@ fn an_answer_that_says_nothing_or_is_about_nothing_is_refused() {
     let replayed = start(&house, "r_refused", "1");
     assert_eq!(task(&house, &replayed)["outputData"], json!({"n": 1}));
 }
+
+#[test]
+fn what_a_caller_of_the_ledger_left_in_doubt_is_settled_too() {
+    let house = House::own(&["--test-clock"]);
+    let claim = json!({"scope": "mail", "key": "1", "owner": "w", "leaseSeconds": 60});
+    let begun = house.send(&Request::post("/api/effects/try-start", &claim));
+    assert_eq!(begun.status, 200, "{}", begun.text());
+    let resolve = |body: Value| Request::post("/api/effects/mail/1/resolve", &body);
+    let early = house.refuses(&resolve(json!({"applied": true})));
+    assert_eq!(early.status, 409, "its owner is at it: {}", early.text());
+    let moved = Request::post("/test/clock", &json!({"advanceMs": 61_000}));
+    assert_eq!(house.send(&moved).status, 200);
+    let wrong = house.refuses(&resolve(json!({"applied": true, "output": 1})));
+    assert_eq!(wrong.status, 400, "{}", wrong.text());
+    let answer = json!({"applied": true, "output": {"sent": 1}, "by": "eve"});
+    for _ in 0..2 {
+        let told = house.send(&resolve(answer.clone()));
+        assert_eq!((told.status, told.json()), (200, json!({"applied": true})));
+    }
+    let other = house.refuses(&resolve(json!({"applied": false})));
+    assert_eq!((other.status, &other.json()["code"]), (409, &json!("DECISION_CONFLICT")));
+    let again = house.send(&Request::post("/api/effects/try-start", &claim)).json();
+    assert_eq!((&again["state"], &again["result"]), (&json!("COMPLETED"), &json!({"sent": 1})));
+    let seen = house.send(&Request::get("/api/effects/mail/1")).json();
+    let ring = seen["ring"].as_array().expect("decisions are told");
+    assert!(ring.iter().any(|it| it["outcome"] == "RESOLVED" && it["by"] == "eve"), "{seen}");
+}

@@ -34,10 +34,21 @@ fn after_a_crash_a_keyed_request_is_sent_again_and_a_bare_one_is_not() {
     assert_eq!((heard.len(), scene.oracle.effects("k")), (2, 1));
     assert_eq!(heard[0].body, heard[1].body);
     assert_eq!(heard[0].headers["idempotency-key"], heard[1].headers["idempotency-key"]);
-    let task = scene.task(&bare);
-    assert_eq!(task["status"], "FAILED_WITH_TERMINAL_ERROR");
-    assert_eq!(task["outputData"]["_effect"]["applied"], "unknown");
+    let task = scene.doubtful(&bare);
+    assert_eq!(task["status"], "IN_PROGRESS", "{task:#}");
     assert_eq!((scene.oracle.heard("b").len(), scene.oracle.effects("b")), (1, 1));
+    // A person finds it, looks at the other side and says so.
+    let listed = scene.caller.get("/api/effects?state=UNKNOWN").expect("an answer").json();
+    let effects = listed["results"].as_array().expect("a list");
+    let found = effects.iter().find(|it| it["key"] == task["effectKey"]);
+    let found = found.unwrap_or_else(|| panic!("{listed:#}"));
+    assert_eq!(found["state"], "UNKNOWN");
+    let path = format!("/api/effects/call/{}/resolve", task["effectKey"].as_str().unwrap());
+    let said = json!({"applied": true, "output": {"charge": 1}, "by": "eve"});
+    assert_eq!(scene.caller.post(&path, &said).expect("an answer").status, 200);
+    let run = scene.over(&bare);
+    assert_eq!((&run["status"], &run["output"]), (&json!("COMPLETED"), &json!({"charge": 1})));
+    assert_eq!(scene.oracle.heard("b").len(), 1);
 }
 
 #[test]

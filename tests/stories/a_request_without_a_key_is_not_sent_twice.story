@@ -4,7 +4,23 @@ define-json {"name": "pay", "tasks": [
 start    order = pay
 claim    HTTP by ann
 advance  61s
+claim    HTTP by bob -> nothing
 show     order
-> FAILED  pay  {"_effect": {"applied": "unknown", "class": "UNSAFE"}}
->   FAILED_WITH_TERMINAL_ERROR  charge  attempt 0  by ann  {"_effect": {"applied": "unknown", "class": "UNSAFE"}}
-report   HTTP by ann COMPLETED -> STALE
+> RUNNING  pay
+>   IN_PROGRESS  charge  attempt 0  effect UNKNOWN
+terminate order
+retry    order
+claim    HTTP by bob -> nothing
+terminate order
+restart  order
+claim    HTTP by bob -> nothing
+show     order
+> RUNNING  pay
+>   IN_PROGRESS  charge  attempt 0  effect UNKNOWN
+terminate order
+restart  order redo
+claim    HTTP by bob
+report   HTTP by bob COMPLETED {"charge": "ch_1"}
+show     order
+> COMPLETED  pay  {"charge": "ch_1"}
+>   COMPLETED  charge  attempt 0  {"charge": "ch_1"}

@@ -180,6 +180,7 @@ stories! {
         a_started_run_takes_the_place_of_another
         a_started_run_with_a_key_obeys_it
         a_step_is_answered_by_name
+        a_step_is_held_to_the_definition_it_starts
         a_step_is_named_by_the_data
         a_step_is_skipped_before_it_is_reached
         a_step_knows_its_key_and_its_attempt
@@ -236,6 +237,7 @@ stories! {
         an_upgrade_may_change_the_order
         an_upgrade_that_does_not_fit_is_refused
         an_upgrade_while_paused_needs_a_place_too
+        another_body_is_not_sent_under_the_same_key
         branches_come_with_the_data
         branches_may_be_any_steps
         branches_run_side_by_side
@@ -247,6 +249,7 @@ stories! {
         expressions_carry_data_from_step_to_step
         java_is_explained
         later_starts_are_taken_in_by_the_one_that_waits
+        locks_that_wait_for_each_other_are_found_out
         looking_at_a_run_changes_nothing
         no_retry_after_the_total_time_is_spent
         nobody_polls_in_time_and_it_is_tried_again

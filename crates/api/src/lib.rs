@@ -12,6 +12,7 @@ mod auth;
 mod bulk;
 mod caller;
 mod confidential;
+mod decisions;
 mod definition_tags;
 mod docs;
 mod effects;

@@ -61,7 +61,7 @@ struct DecidedView {
     at: Timestamp,
     by: String,
     outcome: String,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     mismatch: bool,
 }
 

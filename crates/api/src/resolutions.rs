@@ -2,9 +2,11 @@
 
 use axum::extract::State;
 use schemars::JsonSchema;
-use semel_engine::{Event, Rejection, Resolution, Slot, effect_record};
+use semel_engine::{
+    Act, Event, RecordKey, Rejection, Resolution, Resolved, Ruled, Slot, effect_record, too_late,
+};
 use semel_model::{Payload, lenient};
-use semel_runtime::Failure;
+use semel_runtime::{Asks, Call, Failure};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -41,7 +43,7 @@ struct ResolveRequest {
 }
 
 /// `POST /api/effects/{scope}/{key}/resolve`: the record and the task that waits are settled
-/// together, by the run whose effect it is.
+/// together, by the run whose effect it is. What a caller of the ledger began is no run's.
 async fn resolve(
     State(app): State<App>,
     Path((scope, key)): Path<(String, String)>,
@@ -60,15 +62,36 @@ async fn resolve(
     let wanted = record.clone();
     let found = app.runtime.blocking(move |world| world.known_under(&wanted)).await?;
     let missing = || ApiError::NotFound(format!("there is no effect {scope}/{key}"));
-    let Some(run) = found.ok_or_else(missing)?.run else {
-        let message = format!("effect {scope}/{key} belongs to no workflow: its owner decides");
-        return Err(Failure::from(Rejection::WrongState(message)).into());
-    };
     let output = request.output.filter(|output| output.text() != "null").unwrap_or_default();
+    let Some(run) = found.ok_or_else(missing)?.run else {
+        let answer = Resolved::new(applied, &output, by, request.note, app.runtime.now());
+        return settle(&app, &record, answer, output).await;
+    };
     let (scope, key) = (record.scope, record.key);
     let resolution = Resolution { scope, key, applied, output: Slot(0), by, note: request.note };
     let event = Event::EffectResolved(resolution);
     let operation = Operation { event, payloads: vec![output], definition: None };
     operate(&app, &run.to_string(), &caller, operation).await?;
     Ok(answer(&json!({"applied": applied, "workflowId": run.to_string()})))
+}
+
+/// Of an effect that a caller of the ledger has left in doubt.
+async fn settle(app: &App, key: &RecordKey, said: Resolved, output: Payload) -> Answered {
+    if !output.value().is_object() {
+        return Err(ApiError::Malformed("output: expected an object".to_owned()));
+    }
+    let applied = said.applied;
+    let by = said.by.clone();
+    let asks = Asks::Ledger(Act::Resolve { answer: said, output });
+    let refused = match app.runtime.call(Call { key: key.clone(), asks, by }).await? {
+        Ruled::Noted(_) | Ruled::Repeated(_) => {
+            return Ok(answer(&json!({"applied": applied})));
+        }
+        Ruled::Contradicted(record) => Rejection::Decided(too_late(&record, key)),
+        Ruled::Missing => Rejection::NotFound(format!("there is no effect {}", key.key)),
+        _ => {
+            Rejection::WrongState(format!("effect {} is not in doubt: somebody is at it", key.key))
+        }
+    };
+    Err(Failure::from(refused).into())
 }

@@ -8,6 +8,7 @@ use serde_json::{Map, json};
 
 use crate::answer::{Answered, empty, json, with_header};
 use crate::app::App;
+use crate::decisions::decisions;
 use crate::endpoint::Value::{Flag, Number};
 use crate::endpoint::{Does, Endpoint, delete, get, post};
 use crate::error::ApiError;
@@ -88,7 +89,14 @@ async fn log(State(app): State<App>, Path(id): Path<String>, params: Params) -> 
     let entries = found.ok_or(Failure::NoExecution(id))?;
     let lines: Vec<_> = entries
         .iter()
-        .map(|(link, entry)| json!({"seq": link.seq, "digest": link.digest, "entry": entry}))
+        .map(|(link, entry)| {
+            let mut line = json!({"seq": link.seq, "digest": link.digest, "entry": entry});
+            let told = decisions(entry);
+            if !told.is_empty() {
+                line["decisions"] = json!(told);
+            }
+            line
+        })
         .collect();
     Ok(json(&lines))
 }

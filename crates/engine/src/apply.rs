@@ -81,7 +81,7 @@ impl Execution {
                 self.alter(*task, |task| task.is_passed_over = true);
             }
             Change::TaskReady { task } => self.make_ready(*task, page.at),
-            Change::ChildAttached { task, child, edge, observed } => {
+            Change::ChildAttached { task, child, edge, observed, mismatch: _ } => {
                 self.attach(*task, *child, *edge, *observed);
             }
             Change::TaskReset { task, attempt, input } => {
@@ -205,6 +205,7 @@ impl Execution {
         run.leaving = None;
         run.guards.place = None;
         run.guards.locks.clear();
+        run.guards.waits.clear();
         self.deadlines.clear();
         self.remaining_since = None;
         if let Some(mailbox) = &mut self.mailbox {
@@ -236,7 +237,7 @@ impl Execution {
             let output = self.expect_task(*task).output.clone();
             self.mailbox_mut().give_back(&output);
         } else {
-            self.note_guard(change);
+            self.note_guard(change, page);
         }
     }
 

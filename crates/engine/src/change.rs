@@ -14,11 +14,13 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use details::HandOutFacts;
 pub use details::{Removed, Timeout};
+use details::{is_false, is_none_polled};
 
 use crate::event::{Parent, Slot, Start};
 use crate::message::Message;
 use crate::once::Once;
 use crate::question::Question;
+use crate::queued_again::Then;
 use crate::record::{Record, RecordKey};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -167,6 +169,9 @@ pub enum Change {
         edge: u32,
         #[serde(default, skip_serializing_if = "is_false")]
         observed: bool,
+        /// That run was started with another payload.
+        #[serde(default, skip_serializing_if = "is_false")]
+        mismatch: bool,
     },
     TasksRemoved {
         which: Removed,
@@ -363,6 +368,9 @@ pub enum Change {
         blocked_by: Option<ExecutionId>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<Timestamp>,
+        /// What it will do then, if it lives again.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        then: Option<Then>,
     },
     /// The run is past its gate.
     Admitted {
@@ -371,6 +379,9 @@ pub enum Change {
         /// The place is an ancestor's.
         #[serde(default, skip_serializing_if = "is_false")]
         shared: bool,
+        /// It is paused: what it waited for comes with the resume.
+        #[serde(default, skip_serializing_if = "is_false")]
+        later: bool,
     },
     /// The oldest so many messages wait no more.
     MessagesTaken {
@@ -380,12 +391,4 @@ pub enum Change {
     MessagesReturned {
         task: TaskId,
     },
-}
-
-fn is_false(flag: &bool) -> bool {
-    !flag
-}
-
-fn is_none_polled(polls: &u32) -> bool {
-    *polls == 0
 }

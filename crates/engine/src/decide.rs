@@ -161,7 +161,12 @@ fn take_in(turn: &mut Turn<'_>, event: &Event) -> Result<(), Stop> {
         Event::Redone(_) => {} // Nothing is redone twice over.
     }
     turn.settle()?;
-    turn.conclude_effects()
+    turn.conclude_effects()?;
+    while turn.tell_of_waits()? {
+        turn.settle()?;
+        turn.conclude_effects()?;
+    }
+    Ok(())
 }
 
 impl Turn<'_> {

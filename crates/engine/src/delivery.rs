@@ -128,7 +128,7 @@ impl Delivery {
             output: task.output.clone(),
             hand_out: HandOut {
                 armed: !execution.is_paused(),
-                poll_until: poll_until(task),
+                poll_until: poll_until(execution, task),
                 // The next is above whatever was handed out under this id before.
                 fence: task.fence.filter(|_| task.is_reset).unwrap_or(0),
                 ..HandOut::default()
@@ -176,9 +176,11 @@ pub struct Claimed {
     pub token: Token,
 }
 
-fn poll_until(task: &Task) -> Option<Timestamp> {
+/// Until when it may wait to be taken: for its own sake, or because its key is forgotten then.
+fn poll_until(execution: &Execution, task: &Task) -> Option<Timestamp> {
     let seconds = task.step.poll_timeout_seconds();
-    (seconds > 0 && !task.alerted_poll).then(|| task.ready_at.plus_seconds(seconds))
+    let own = (seconds > 0 && !task.alerted_poll).then(|| task.ready_at.plus_seconds(seconds));
+    own.into_iter().chain(execution.key_ends_at(task)).min()
 }
 
 /// Carries one change of an execution over to its delivery rows. `rows` holds what the round holds;

@@ -10,6 +10,7 @@ use semel_model::{Digest, EffectPolicy, OnUnknown, TaskResultStatus, TaskStatus}
 
 use crate::change::{Change, HandOutFacts};
 use crate::decide::{Rejection, Stop};
+use crate::delivery::HandOut;
 use crate::event::Report;
 use crate::once::{EffectStatus, Named, Once};
 use crate::outcome::{Outcome, said};
@@ -29,8 +30,8 @@ impl Turn<'_> {
         says_so: Option<(Digest, TaskResultStatus)>,
         reason: Option<&str>,
     ) -> Result<bool, Stop> {
-        let says_so_for_good = says_so.is_some_and(|(_, it)| it != TaskResultStatus::Failed);
-        let is_request = says_so_for_good && is_unsafe(task);
+        let may_be_repeated = says_so.is_some_and(|(_, it)| it == TaskResultStatus::Failed);
+        let is_request = !may_be_repeated && is_unsafe(task);
         let policy = match task.step.effect() {
             Some(policy) => policy.into_owned(),
             None if is_request && self.probed(task).is_none() => EffectPolicy::default(),
@@ -67,6 +68,54 @@ impl Turn<'_> {
         self.emit(Change::EffectNoted { task: task.id, once, hand_out, reason, fingerprint });
         let task = Arc::clone(self.execution().expect_task(task.id));
         self.find_out(&task, policy_says == OnUnknown::Probe, &named)?;
+        Ok(true)
+    }
+
+    /// The other side may not know the key of an earlier attempt any more: nothing is sent again by
+    /// itself.
+    pub(crate) fn outlive_key(
+        &mut self,
+        task: &Task,
+        policy: &EffectPolicy,
+        named: &Named,
+        hand_out: HandOutFacts,
+    ) -> Result<(), Stop> {
+        let record = self.guard(&named.record)?.unwrap_or_else(|| self.claim_for(task, named));
+        self.doubt_effect(task, &named.record, record.clone())?;
+        let seconds = policy.downstream_retention_seconds.unwrap_or_default();
+        let why = format!(
+            "effect {} may have happened, and its key was first sent more than \
+             downstreamRetentionSeconds={seconds} ago: the other side may not know a repeat",
+            told(&named.record)
+        );
+        let says = policy.on_unknown.unwrap_or(OnUnknown::Hold);
+        if says == OnUnknown::Fail {
+            self.known.insert(task.id, Outcome::Unknown);
+            let status = TaskStatus::FailedWithTerminalError;
+            self.emit_closed(task.id, Closing::new(status, Some(why), hand_out));
+            self.after_close(task.id);
+            return Ok(());
+        }
+        let RecordKey { scope, key } = named.record.clone();
+        let status = EffectStatus::Unknown;
+        let once = Box::new(Once { scope, key, status, owner: None, mismatch: false });
+        let (hand_out, reason, fingerprint) = (Some(hand_out), Some(why), None);
+        self.emit(Change::EffectNoted { task: task.id, once, hand_out, reason, fingerprint });
+        let task = Arc::clone(self.execution().expect_task(task.id));
+        self.find_out(&task, says == OnUnknown::Probe, named)
+    }
+
+    /// An attempt that nobody has taken yet has waited for so long that its key may be forgotten.
+    /// True: that was all.
+    pub(crate) fn has_outlived_key(&mut self, task: &Task, held: &HandOut) -> Result<bool, Stop> {
+        let ends_at = self.execution().key_ends_at(task);
+        if held.leased || !task.is_placed() || ends_at.is_none_or(|at| at > self.now()) {
+            return Ok(false);
+        }
+        let step = task.step.clone();
+        let policy = step.effect().unwrap_or_default();
+        let Ok(named) = self.named_effect(task, &policy) else { return Ok(false) };
+        self.outlive_key(task, &policy, &named, held.facts())?;
         Ok(true)
     }
 

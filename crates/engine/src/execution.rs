@@ -20,6 +20,7 @@ use crate::mailbox::Mailbox;
 use crate::message::EPOCH_ALONE;
 use crate::pin::{Pinned, Step};
 use crate::redo::Epochs;
+use crate::sent::Sent;
 use crate::task::{Flow, Task};
 
 #[derive(Clone, Debug)]
@@ -51,6 +52,8 @@ pub struct Execution {
     pub(crate) last_at: Timestamp,
     /// Counts restarts and reruns: ids of removed tasks are never given again.
     pub(crate) generation: u32,
+    /// What was first handed out under each key that the other side knows.
+    pub(crate) sent: OrdMap<Digest, Sent>,
     /// None while nobody has posted anything.
     pub(crate) mailbox: Option<Arc<Mailbox>>,
 }
@@ -129,6 +132,7 @@ impl Execution {
             remaining_since: None,
             last_at: Timestamp::NOT_YET,
             generation: 0,
+            sent: OrdMap::new(),
             mailbox: None,
         }
     }

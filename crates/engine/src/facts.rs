@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::delivery::HandOut;
 use crate::pin::Pinned;
 use crate::record::Record;
+use crate::step_start::Ruling;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
@@ -46,15 +47,18 @@ pub struct Facts {
     /// Why runs may not begin with their input; of those that were asked about.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub refusals: BTreeMap<ExecutionId, Option<String>>,
+    /// What definitions say of starts by steps, by the run that is to begin.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub rulings: BTreeMap<ExecutionId, Ruling>,
     #[serde(skip)]
-    pub choosy: Choosy,
+    pub at_hand: AtHand,
 }
 
 impl Facts {
     /// What is registered by that name and version; version 0 is the latest.
     pub fn know(&mut self, name: String, version: i32, found: Option<&Arc<Pinned>>) {
-        if let Some(pinned) = found.filter(|pinned| pinned.is_choosy()) {
-            self.choosy.0.insert(pinned.digest(), Arc::clone(pinned));
+        if let Some(pinned) = found {
+            self.at_hand.0.insert(pinned.digest(), Arc::clone(pinned));
         }
         let found = found.map(|pinned| Registered {
             definition: pinned.digest(),
@@ -64,17 +68,17 @@ impl Facts {
     }
 }
 
-/// Registered workflows that may refuse an input. At hand while deciding; what they said is a fact.
+/// Registered workflows. At hand while deciding; what they said is a fact.
 #[derive(Clone, Debug, Default)]
-pub struct Choosy(BTreeMap<Digest, Arc<Pinned>>);
+pub struct AtHand(BTreeMap<Digest, Arc<Pinned>>);
 
-impl Choosy {
+impl AtHand {
     pub(crate) fn get(&self, definition: Digest) -> Option<&Arc<Pinned>> {
         self.0.get(&definition)
     }
 }
 
-impl PartialEq for Choosy {
+impl PartialEq for AtHand {
     fn eq(&self, _: &Self) -> bool {
         true // Snapshots that say the same are the same.
     }
@@ -98,12 +102,15 @@ pub struct Claim {
     /// The run is no longer kept.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub gone: bool,
+    /// Of what the run was started with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<Digest>,
 }
 
 impl Claim {
     /// Of a run that begins in this very moment.
     pub fn live(run: ExecutionId) -> Self {
-        Self { run, live: true, ended: None, gone: false }
+        Self { run, live: true, ended: None, gone: false, fingerprint: None }
     }
 }
 

@@ -4,12 +4,12 @@
 //! is treated as the policy says. A place is given back in the commit that ends its run, and goes to
 //! whoever has waited longest. A child with the key of its ancestor shares that one's place.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use semel_model::{
     Concurrency, ConcurrencyPolicy, Digest, ExecutionId, IDEMPOTENCY_KEY_BYTES_MAX, Timestamp,
-    WorkflowStatus, effective_concurrency,
+    WorkflowDef, WorkflowStatus, effective_concurrency,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -19,6 +19,7 @@ use crate::decide::{Rejection, Stop};
 use crate::ending::Ending;
 use crate::event::Slot;
 use crate::execution::Execution;
+use crate::queued_again::{Postponed, Then};
 use crate::record::{Detail, Record, RecordKey, RecordState};
 use crate::turn::Turn;
 
@@ -35,6 +36,9 @@ pub(crate) struct Guards {
     pub(crate) place: Option<Place>,
     /// The locks it has, by name.
     pub(crate) locks: BTreeSet<String>,
+    /// What the records of its locks say it waits for, by the name of the lock.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) waits: BTreeMap<String, Vec<String>>,
 }
 
 /// Where a run stands at its gate.
@@ -48,6 +52,9 @@ pub(crate) struct Place {
     pub(crate) blocked_by: Option<ExecutionId>,
     /// Until when it waits.
     pub(crate) until: Option<Timestamp>,
+    /// What it will do then, if it lives again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) then: Option<Postponed>,
 }
 
 /// How a run comes to its gate.
@@ -59,8 +66,10 @@ pub(crate) enum Comer {
     Inside,
     /// As a whole, once more.
     Restarted,
-    /// In the middle of what it did.
-    Revived,
+    /// In the middle of what it did, to do that.
+    Revived(Then),
+    /// In the middle of what it did, and it cannot wait: its child is under way.
+    Needed,
 }
 
 enum Passage {
@@ -115,10 +124,11 @@ impl Turn<'_> {
         }
     }
 
-    /// A run that lives again where it was needs its place at once.
-    pub(crate) fn live_again(&mut self, revived: Change) -> Result<(), Stop> {
+    /// A run that lives again where it was needs its place again. False: it waits for it.
+    pub(crate) fn live_again(&mut self, revived: Change, by: Comer) -> Result<bool, Stop> {
         self.emit(revived);
-        self.come_to_gate(Comer::Revived).map(|_| ())
+        let passage = self.come_to_gate(by)?;
+        Ok(matches!(passage, Passage::Through))
     }
 
     fn come_to_gate(&mut self, by: Comer) -> Result<Passage, Stop> {
@@ -126,7 +136,7 @@ impl Turn<'_> {
         let id = self.execution().id();
         let run = self.execution().run();
         if run.guards.under.contains(&gate) && !self.execution().is_alone() {
-            self.admit(&gate, true);
+            self.admit(&gate, true, false);
             return Ok(Passage::Through);
         }
         let held = self.guard(&gate)?;
@@ -149,12 +159,12 @@ impl Turn<'_> {
         };
         let is_full = limited.queue_max.is_some_and(|max| line >= max);
         if limited.may_wait(by) && !is_full {
-            self.wait_at(&gate, record, &policy)?;
+            self.wait_at(&gate, record, &policy, by)?;
             return Ok(Passage::Waits);
         }
         match by {
             Comer::Inside => Ok(Passage::Refused(limited.to_string())),
-            Comer::Asked | Comer::Restarted | Comer::Revived => {
+            Comer::Asked | Comer::Restarted | Comer::Revived(_) | Comer::Needed => {
                 Err(Rejection::Limited(Box::new(limited)).into())
             }
         }
@@ -164,23 +174,11 @@ impl Turn<'_> {
     fn gate(&mut self) -> Option<(RecordKey, Concurrency)> {
         let definition = self.execution().definition().definition().clone();
         let policy = effective_concurrency(&definition)?.into_owned();
-        let key = match policy.key() {
-            None => String::new(),
-            Some(template) => match self.resolve_value(&json!(template), None) {
-                Value::Null => return None,
-                Value::String(text) => text,
-                other
-                @ (Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
-                    other.to_string()
-                }
-            },
+        let found = match policy.key() {
+            None => Value::String(String::new()),
+            Some(template) => self.resolve_value(&json!(template), None),
         };
-        if policy.key().is_some() && key.trim().is_empty() {
-            return None;
-        }
-        let fits = key.len() <= IDEMPOTENCY_KEY_BYTES_MAX && !key.contains('\0');
-        let key = if fits { key } else { format!("sha256:{}", Digest::of(key.as_bytes())) };
-        Some((RecordKey { scope: format!("{GATE_SCOPE}{}", definition.name), key }, policy))
+        Some((gate_record(&definition, &policy, found)?, policy))
     }
 
     fn take_place_at(&mut self, gate: &RecordKey, mut record: Record) {
@@ -189,12 +187,12 @@ impl Turn<'_> {
             record.detail.holders.push(id);
             self.put_guard(gate, Some(Record { state: RecordState::Claimed, ..record }));
         }
-        self.admit(gate, false);
+        self.admit(gate, false, false);
     }
 
-    fn admit(&mut self, gate: &RecordKey, shared: bool) {
+    fn admit(&mut self, gate: &RecordKey, shared: bool, later: bool) {
         let RecordKey { scope, key } = gate.clone();
-        self.emit(Change::Admitted { scope, key, shared });
+        self.emit(Change::Admitted { scope, key, shared, later });
     }
 
     fn wait_at(
@@ -202,6 +200,7 @@ impl Turn<'_> {
         gate: &RecordKey,
         mut record: Record,
         policy: &Concurrency,
+        by: Comer,
     ) -> Result<(), Stop> {
         let (id, now) = (self.execution().id(), self.now());
         let blocked_by = record.detail.holders.first().copied();
@@ -219,7 +218,8 @@ impl Turn<'_> {
         let seconds = policy.queue_timeout_seconds.filter(|seconds| *seconds > 0);
         let until = seconds.map(|seconds| now.plus_seconds(seconds));
         let RecordKey { scope, key } = gate.clone();
-        self.emit(Change::Queued { scope, key, blocked_by, until });
+        let then = if let Comer::Revived(then) = by { Some(then) } else { None };
+        self.emit(Change::Queued { scope, key, blocked_by, until, then });
         Ok(())
     }
 
@@ -229,26 +229,31 @@ impl Turn<'_> {
         let place =
             self.execution().run().guards.place.as_ref().filter(|place| place.gate == *gate);
         let passed = place.map(|place| place.passed);
+        let then = place.and_then(|place| place.then.clone());
         let held = self.guard(gate)?.filter(|record| record.detail.holders.contains(&id));
         match (passed, held) {
             (Some(true), _) | (_, None) => Ok(()),
             (None, Some(record)) => self.give_place_back(gate, record),
             (Some(false), Some(_)) => {
-                self.admit(gate, false);
-                if self.execution().is_paused() { Ok(()) } else { self.begin_steps() }
+                let is_paused = self.execution().is_paused();
+                self.admit(gate, false, is_paused && then.is_some());
+                if is_paused { Ok(()) } else { self.take_up(then) }
             }
         }
     }
 
     /// It was let through while it was paused.
     pub(crate) fn begin_if_let_through(&mut self) -> Result<(), Stop> {
-        let has_passed =
-            self.execution().run().guards.place.as_ref().is_some_and(|place| place.passed);
-        if has_passed && self.execution().last_task().is_none() {
-            self.begin_steps()
-        } else {
-            Ok(())
+        let place = self.execution().run().guards.place.clone();
+        let Some(Place { gate, then, .. }) = place.filter(|place| place.passed) else {
+            return Ok(());
+        };
+        if then.is_some() {
+            self.admit(&gate, false, false);
+        } else if self.execution().last_task().is_some() {
+            return Ok(());
         }
+        self.take_up(then)
     }
 
     /// A run that ends leaves its place, or the line.
@@ -351,11 +356,11 @@ impl Execution {
 impl Limited {
     fn may_wait(&self, by: Comer) -> bool {
         match self.policy {
-            ConcurrencyPolicy::Queue => by != Comer::Revived,
+            ConcurrencyPolicy::Queue => by != Comer::Needed,
             ConcurrencyPolicy::Coalesce => match by {
                 Comer::Asked => self.successor.is_none(),
                 Comer::Inside => true,
-                Comer::Restarted | Comer::Revived => false,
+                Comer::Restarted | Comer::Revived(_) | Comer::Needed => false,
             },
             ConcurrencyPolicy::CancelRunning | ConcurrencyPolicy::TerminateRunning => {
                 by == Comer::Inside
@@ -365,6 +370,27 @@ impl Limited {
     }
 }
 
-fn limit(policy: &Concurrency) -> usize {
+/// The record of the gate that runs with that key come to; none: they are not counted.
+pub(crate) fn gate_record(
+    definition: &WorkflowDef,
+    policy: &Concurrency,
+    key: Value,
+) -> Option<RecordKey> {
+    let key = match key {
+        Value::Null => return None,
+        Value::String(text) => text,
+        other @ (Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
+            other.to_string()
+        }
+    };
+    if policy.key().is_some() && key.trim().is_empty() {
+        return None;
+    }
+    let fits = key.len() <= IDEMPOTENCY_KEY_BYTES_MAX && !key.contains('\0');
+    let key = if fits { key } else { format!("sha256:{}", Digest::of(key.as_bytes())) };
+    Some(RecordKey { scope: format!("{GATE_SCOPE}{}", definition.name), key })
+}
+
+pub(crate) fn limit(policy: &Concurrency) -> usize {
     usize::try_from(policy.limit).unwrap_or(1).max(1)
 }

@@ -7,7 +7,7 @@
 use semel_model::{Digest, Payload, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::record::{Detail, Record, RecordKey, RecordState};
+use crate::record::{Detail, Record, RecordKey, RecordState, Resolved};
 
 impl RecordKey {
     /// Of an effect; tasks that happen once use the same.
@@ -41,6 +41,11 @@ pub enum Act {
         hold: Hold,
         error: Payload,
         is_final: bool,
+    },
+    /// A person says whether it has happened.
+    Resolve {
+        answer: Resolved,
+        output: Payload,
     },
     /// As if nobody had ever asked.
     Reset,
@@ -155,6 +160,7 @@ pub fn judge_ledger(held: Option<&Record>, act: &Act, now: Timestamp, fence: u64
             held => stale(held),
         },
         Act::Fail { hold, error, is_final } => fail(held, hold, error, *is_final, now),
+        Act::Resolve { answer, output } => resolve(held, answer, output, now),
         Act::Reset => reset(held, now),
     }
 }
@@ -253,6 +259,30 @@ fn fail(
         }
         held => stale(held),
     }
+}
+
+/// Only in doubt; the first answer stands. What is a run's is settled by the run.
+fn resolve(held: Option<&Record>, answer: &Resolved, output: &Payload, now: Timestamp) -> Ruling {
+    let Some(record) = held else {
+        return Ruling { record: None, verdict: Ruled::Missing, lets_go: LetsGo::Nobody };
+    };
+    let lapsed = record.state == RecordState::Claimed && record.has_lapsed(now);
+    if record.run.is_some() || (record.state == RecordState::Claimed && !lapsed) {
+        return unchanged(Ruled::InProgress, record);
+    }
+    if !lapsed && record.state != RecordState::Unknown {
+        let same = answer.was_given(record);
+        return unchanged(if same { Ruled::Repeated } else { Ruled::Contradicted }, record);
+    }
+    let (mut settled, lets_go) = match answer.applied {
+        true => {
+            let result = Some(output.clone());
+            (decided(record, RecordState::Completed, result, now), LetsGo::All)
+        }
+        false => (released(record, now, None), LetsGo::Oldest),
+    };
+    settled.detail.resolved = Some(answer.clone());
+    noted(settled, lets_go)
 }
 
 /// A tombstone stays, so that who did it can be seen.

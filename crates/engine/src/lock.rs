@@ -109,6 +109,7 @@ impl Record {
     pub(crate) fn unlocked(&self, now: Timestamp) -> Self {
         let mut free = Self { state: RecordState::Released, run: None, ..self.clone() };
         free.detail.task = None;
+        free.detail.awaits.clear();
         free.detail.lease_until = None;
         free.detail.decided_at = Some(now);
         free.expires_at = Some(now.plus_ms(i64::try_from(REMEMBERED_MS).unwrap_or(i64::MAX)));

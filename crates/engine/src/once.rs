@@ -16,7 +16,7 @@ use semel_model::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::change::Change;
+use crate::change::{Change, HandOutFacts};
 use crate::decide::{Rows, Stop};
 use crate::event::Parent;
 use crate::expression::Heard;
@@ -118,23 +118,27 @@ impl Turn<'_> {
     pub(crate) fn enter_effect(&mut self, id: TaskId) -> Result<(), Stop> {
         let Some(task) = self.task(id) else { return Ok(()) };
         let step = task.step.clone();
-        let Some(policy) = step.effect().filter(|_| self.probed(&task).is_none()) else {
+        if self.probed(&task).is_some() {
             return Ok(());
+        }
+        let policy = match step.effect() {
+            Some(policy) => policy,
+            None if self.was_sent_unsafely(&task) => Cow::Owned(EffectPolicy::default()),
+            None => {
+                self.expect_same_request(id);
+                return Ok(());
+            }
         };
         match self.named_effect(&task, &policy) {
             Ok(named) => match self.judge_effect(&task, &policy, &named, false) {
+                Ok(()) => self.expect_same_request(id),
                 // A fork may need many: they are named together, and all is decided again.
-                Err(Stop::Miss(Rows::Guard(key))) => {
-                    self.missing.push(key);
-                    Ok(())
-                }
-                judged => judged,
+                Err(Stop::Miss(Rows::Guard(key))) => self.missing.push(key),
+                Err(stop) => return Err(stop),
             },
-            Err(why) => {
-                self.fail_at_once(id, why);
-                Ok(())
-            }
+            Err(why) => self.fail_at_once(id, why),
         }
+        Ok(())
     }
 
     /// What a task's effect is called; why it has no name.
@@ -182,11 +186,19 @@ impl Turn<'_> {
         match record.state {
             RecordState::Released => self.claim_effect(task, named, Some(&record), "CLAIMED"),
             RecordState::Claimed if self.owns(&record, named) => {
+                let ends_at = self.execution().key_ends_at(task);
+                if ends_at.is_some_and(|at| at <= now.max(task.ready_at)) {
+                    return self.outlive_key(task, policy, named, HandOutFacts::default());
+                }
                 if has_waited {
                     let record = self.noting(record, task, "CLAIMED");
                     self.put_guard(&named.record, Some(record));
                 }
                 self.note_effect(task.id, named, EffectStatus::Claimed, None);
+            }
+            RecordState::Claimed if self.is_lost(&record) => {
+                let record = self.lose(task, &named.record, record)?;
+                self.enter_doubt(task, policy, named, record)?;
             }
             RecordState::Claimed => self.wait_or_fail(task, policy, named, record)?,
             RecordState::Completed | RecordState::Failed | RecordState::Unknown if redoes => {
@@ -278,10 +290,12 @@ impl Turn<'_> {
         match policy.on_in_progress() {
             OnInProgress::Wait => {
                 let record = self.hit(record, task, "WAITED");
+                let lease = record.fact();
                 self.put_guard(&named.record, Some(record));
                 let claim = self.claim_for(task, named);
                 self.await_guard(Some(task.id), &named.record, claim)?;
                 self.note_effect(task.id, named, EffectStatus::Waiting, owner);
+                self.look_when_it_lapses(task.id, &lease);
             }
             OnInProgress::Fail => {
                 let who = told_of(&record);

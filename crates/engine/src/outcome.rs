@@ -28,12 +28,17 @@ pub(crate) enum Outcome {
     Unknown,
 }
 
-/// What a worker says of the effect; none: nothing.
-pub(crate) fn said(output: &Payload) -> Option<Outcome> {
+/// All that a worker says of the effect.
+pub(crate) fn marker(output: &Payload) -> Option<Value> {
     if !output.text().contains(MARKER) {
         return None;
     }
-    match output.value().get(MARKER)?.get("applied")? {
+    output.value().get(MARKER).cloned()
+}
+
+/// What a worker says of the effect; none: nothing.
+pub(crate) fn said(output: &Payload) -> Option<Outcome> {
+    match marker(output)?.get("applied")? {
         Value::Bool(true) => Some(Outcome::Applied),
         Value::Bool(false) => Some(Outcome::NotApplied),
         Value::String(text) if text == "unknown" => Some(Outcome::Unknown),

@@ -126,6 +126,9 @@ pub struct Detail {
     /// How many wait in line for it.
     #[serde(skip_serializing_if = "is_zero")]
     pub line: u64,
+    /// The locks that whoever has this one waits for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub awaits: Vec<String>,
     /// Runs that are past a gate.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub holders: Vec<ExecutionId>,
@@ -195,7 +198,8 @@ impl Record {
     /// What a start is judged on.
     pub fn claim(&self) -> Option<Claim> {
         let (ended, gone) = (self.detail.ended, self.expires_at.is_some());
-        Some(Claim { run: self.run?, live: self.live, ended, gone })
+        let fingerprint = self.detail.fingerprint;
+        Some(Claim { run: self.run?, live: self.live, ended, gone, fingerprint })
     }
 
     /// What a decision sees of it: not who else has asked.

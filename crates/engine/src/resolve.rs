@@ -23,13 +23,8 @@ impl Turn<'_> {
         let missing = || Rejection::NotFound(format!("there is no effect {}", told(&key)));
         let mut record = self.guard(&key)?.ok_or_else(missing)?;
         let output = self.payload(said.output).clone();
-        let answer = Resolved {
-            at: self.now(),
-            by: said.by.clone(),
-            note: said.note.clone(),
-            applied: said.applied,
-            output: Digest::of(canonical(&output.value()).as_bytes()),
-        };
+        let (by, note) = (said.by.clone(), said.note.clone());
+        let answer = Resolved::new(said.applied, &output, by, note, self.now());
         if record.state != RecordState::Unknown {
             return Ok(was_answered(&record, &answer, &key)?);
         }
@@ -42,10 +37,7 @@ impl Turn<'_> {
             task.is_in_doubt() && once.is_some_and(|once| once.owner.is_none())
         };
         let held = self.execution().open_tasks().find(is_held).cloned();
-        let by = match &said.note {
-            Some(note) => format!("{}: {note}", said.by),
-            None => said.by.clone(),
-        };
+        let by = answer.told_by();
         record.detail.resolved = Some(answer);
         record.detail.decided_at = Some(self.now());
         let (at, outcome, mismatch) = (self.now(), "RESOLVED".to_owned(), false);
@@ -126,21 +118,14 @@ impl Turn<'_> {
 
 /// Nobody is in doubt: the same answer was given before, or it comes too late.
 fn was_answered(record: &Record, answer: &Resolved, key: &RecordKey) -> Result<(), Rejection> {
-    let is_same = match &record.detail.resolved {
-        Some(first) => (first.applied, first.output) == (answer.applied, answer.output),
-        None => {
-            let digest = |result: &Payload| Digest::of(canonical(&result.value()).as_bytes());
-            let result = record.detail.result.as_ref().map(digest);
-            match record.state {
-                RecordState::Completed => answer.applied && result == Some(answer.output),
-                RecordState::Released => !answer.applied,
-                RecordState::Claimed | RecordState::Failed | RecordState::Unknown => false,
-            }
-        }
-    };
-    if is_same {
+    if answer.was_given(record) {
         return Ok(());
     }
+    Err(Rejection::Decided(too_late(record, key)))
+}
+
+/// Why nobody asks any more.
+pub fn too_late(record: &Record, key: &RecordKey) -> String {
     let decided = match &record.detail.resolved {
         Some(first) => {
             let said = if first.applied { "has happened" } else { "has not happened" };
@@ -148,5 +133,40 @@ fn was_answered(record: &Record, answer: &Resolved, key: &RecordKey) -> Result<(
         }
         None => format!("it is {}", record.state.as_str()),
     };
-    Err(Rejection::Decided(format!("effect {} is not in doubt: {decided}", told(key))))
+    format!("effect {} is not in doubt: {decided}", told(key))
+}
+
+impl Resolved {
+    pub fn new(
+        applied: bool,
+        output: &Payload,
+        by: String,
+        note: Option<String>,
+        at: Timestamp,
+    ) -> Self {
+        let output = Digest::of(canonical(&output.value()).as_bytes());
+        Self { at, by, note, applied, output }
+    }
+
+    /// Whoever says it, with the note.
+    pub(crate) fn told_by(&self) -> String {
+        match &self.note {
+            Some(note) => format!("{}: {note}", self.by),
+            None => self.by.clone(),
+        }
+    }
+
+    /// What the record says already is the same.
+    pub(crate) fn was_given(&self, record: &Record) -> bool {
+        if let Some(first) = &record.detail.resolved {
+            return (first.applied, first.output) == (self.applied, self.output);
+        }
+        let digest = |result: &Payload| Digest::of(canonical(&result.value()).as_bytes());
+        let result = record.detail.result.as_ref().map(digest);
+        match record.state {
+            RecordState::Completed => self.applied && result == Some(self.output),
+            RecordState::Released => !self.applied,
+            RecordState::Claimed | RecordState::Failed | RecordState::Unknown => false,
+        }
+    }
 }

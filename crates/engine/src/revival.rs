@@ -1,7 +1,7 @@
 //! # Revival: a run that was over lives again
 //!
-//! Retry, restart and rerun, and a parent that lives again because its child does. Whatever was
-//! removed never comes back under its old id: the generation grows.
+//! Retry and restart, and a parent that lives again because its child does; `rerun.rs` has the rest.
+//! Whatever was removed never comes back under its old id: the generation grows.
 
 use std::sync::Arc;
 
@@ -9,13 +9,13 @@ use semel_model::{Digest, TaskStatus, WorkflowStatus};
 
 use crate::change::{Change, Removed};
 use crate::decide::{Rejection, Stop};
-use crate::event::{Rerun, Slot};
+use crate::event::Slot;
 use crate::gate::Comer;
 use crate::kinds::Kind;
 use crate::message::Message;
+use crate::queued_again::Then;
 use crate::redo::names;
 use crate::schedule::{By, Site};
-use crate::settle::join_behind;
 use crate::task::{Flow, Task};
 use crate::turn::Turn;
 
@@ -44,7 +44,13 @@ impl Turn<'_> {
     }
 
     pub(crate) fn retry_under(&mut self, epoch: Option<u32>) -> Result<(), Stop> {
-        self.live_again(Change::Revived { epoch, anew: false, failure_kept: true })?;
+        let revived = Change::Revived { epoch, anew: false, failure_kept: true };
+        let then = Then { redo: self.redoes, ..Then::default() };
+        if self.live_again(revived, Comer::Revived(then))? { self.retry_failed() } else { Ok(()) }
+    }
+
+    /// Each task that ended unsuccessfully is tried again.
+    pub(crate) fn retry_failed(&mut self) -> Result<(), Stop> {
         self.forget_terminate();
         let failed = self.unsuccessful();
         self.redo(Some(names(&failed)));
@@ -70,7 +76,7 @@ impl Turn<'_> {
     }
 
     /// A run that is over may still be cancelling what it left.
-    fn expect_ended(&self) -> Result<(), Stop> {
+    pub(crate) fn expect_ended(&self) -> Result<(), Stop> {
         if self.execution().remaining_since.is_none() {
             return Ok(());
         }
@@ -92,7 +98,7 @@ impl Turn<'_> {
 
     /// What follows from tasks that ended well may not have been drawn when the run ended. What would
     /// end the run again at once comes when nothing else is left to do.
-    fn go_on_everywhere(&mut self) -> Result<(), Stop> {
+    pub(crate) fn go_on_everywhere(&mut self) -> Result<(), Stop> {
         let attempts = self.execution().latest_attempts();
         let mut done: Vec<_> = attempts.filter(|task| self.leads_on(task)).cloned().collect();
         done.sort_by_key(|task| task.seq);
@@ -115,7 +121,7 @@ impl Turn<'_> {
     }
 
     /// The TERMINATE task that ended the run, or would have, has its say when the run comes there.
-    fn forget_terminate(&mut self) {
+    pub(crate) fn forget_terminate(&mut self) {
         let ended = |task: &&Arc<Task>| {
             let would_end = matches!(task.status, TaskStatus::Completed | TaskStatus::Canceled);
             task.step.kind() == Kind::Terminate && would_end && !task.is_passed_over
@@ -163,85 +169,15 @@ impl Turn<'_> {
         self.enter(Comer::Restarted)
     }
 
-    fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         let generation = self.execution().generation + 1;
         self.emit(Change::TasksRemoved { which: Removed::All, generation });
         self.emit(Change::VariablesReset);
         self.redo(None);
     }
 
-    pub(crate) fn rerun(&mut self, rerun: &Rerun) -> Result<(), Stop> {
-        if self.execution().is_live() {
-            return Err(self.wrong_state("rerun"));
-        }
-        self.expect_ended()?;
-        let target = match rerun.from {
-            Some(id) => {
-                let missing = || {
-                    let run = self.execution().id();
-                    Rejection::Invalid(format!("reRunFromTaskId: {id} is no task of {run}"))
-                };
-                let target = self.task(id).ok_or_else(missing)?;
-                if self.execution().home(target.fork).find(&target.reference).is_none() {
-                    return Err(self.wrong_state("rerun from a step its definition has no more"));
-                }
-                if !self.is_reached(&target) {
-                    return Err(self.wrong_state("rerun from a step it had not come to"));
-                }
-                Some(self.with_its_child(target))
-            }
-            None => None,
-        };
-        if let Some(input) = rerun.task_input {
-            self.expect_object("taskInput", input)?;
-        }
-        if let Some(input) = rerun.input {
-            let input = self.with_defaults(input)?;
-            self.expect_fitting(self.payload(input))?;
-            self.emit(Change::InputSet { input });
-        }
-        if let Some(correlation_id) = rerun.correlation_id.clone() {
-            self.emit(Change::CorrelationSet { correlation_id });
-        }
-        let epoch = self.epoch();
-        let revived = Change::Revived { epoch, anew: false, failure_kept: false };
-        let Some(target) = target else {
-            self.clear();
-            self.emit(revived);
-            return self.enter(Comer::Restarted);
-        };
-        let gone = self.remove_after(&target);
-        let mut again = names(&gone);
-        self.live_again(revived)?;
-        if target.kind() != Kind::Terminate {
-            self.forget_terminate();
-        }
-        self.surround(&target);
-        self.reopen_around(&target, gone);
-        let mut others = self.unsuccessful();
-        others.retain(|other| other.id != target.id);
-        again.extend(names(&others));
-        again.insert(target.reference.to_string());
-        self.redo(Some(again));
-        let input = match rerun.task_input {
-            Some(input) => self.given(&target.step, target.id, input),
-            None => self.input_again(&target),
-        };
-        let ends_all = target.kind() == Kind::Terminate;
-        if !ends_all {
-            self.do_again(&target, target.attempt, input)?;
-        }
-        for other in others {
-            self.mend(&other, 0)?;
-        }
-        if ends_all && self.execution().is_live() {
-            self.do_again(&target, target.attempt, input)?;
-        }
-        self.go_on_everywhere()
-    }
-
     /// What the task was given; a skipped one was given nothing yet.
-    fn input_again(&mut self, task: &Task) -> Slot {
+    pub(crate) fn input_again(&mut self, task: &Task) -> Slot {
         let is_skipped = task.status == TaskStatus::Skipped;
         let is_computed = matches!(task.kind(), Kind::DynamicFork | Kind::Switch | Kind::Decision);
         let input = match is_skipped || is_computed {
@@ -259,51 +195,8 @@ impl Turn<'_> {
         self.store(input)
     }
 
-    /// What came after a task is as if it had never been. Beside a sub-workflow only what follows
-    /// from it goes: its siblings keep their children.
-    fn remove_after(&mut self, target: &Task) -> Vec<Arc<Task>> {
-        let before: Vec<Arc<Task>> = self.execution().tasks().cloned().collect();
-        let which = match target.kind() == Kind::SubWorkflow {
-            true => Removed::Steps(self.downstream(target)),
-            false => Removed::After(target.id),
-        };
-        let generation = self.execution().generation + 1;
-        self.emit(Change::TasksRemoved { which, generation });
-        let is_gone = |task: &Arc<Task>| self.execution().task(task.id).is_none();
-        before.into_iter().filter(is_gone).collect()
-    }
-
-    /// The loops around a task are in its turns again, and the joins behind its forks wait for it.
-    fn surround(&mut self, target: &Task) {
-        let home = Arc::clone(self.execution().home(target.fork));
-        let Some(place) = home.find(&target.reference) else { return };
-        for outer in home.surroundings(place) {
-            let name = self.name_beside(target, outer);
-            let behind = join_behind(&home, outer).map(|join| self.name_beside(target, join));
-            let is_loop = outer.kind() == Kind::DoWhile;
-            let waiting =
-                if is_loop { Some(name) } else { behind.filter(|_| outer.kind().is_fork()) };
-            let found = waiting.and_then(|name| self.execution().latest(&name).cloned());
-            let Some(found) = found else { continue };
-            if found.kind() == Kind::DoWhile {
-                let turn = target.turns.get(found.turns.len()).copied().unwrap_or(1);
-                self.emit(Change::LoopTurned { task: found.id, turn, items: None });
-            }
-            if found.status.is_terminal() {
-                self.resume_task(&found, 0);
-            }
-        }
-        let Some(fork) = target.fork.and_then(|fork| self.task(fork)) else { return };
-        let join = self.next_after(&fork).map(|join| join.reference);
-        let join = join.and_then(|name| self.execution().latest(&name).cloned());
-        if let Some(join) = join.filter(|join| join.status.is_terminal()) {
-            self.resume_task(&join, 0);
-        }
-        self.surround(&fork);
-    }
-
     /// The same task under its old id.
-    fn do_again(&mut self, task: &Task, attempt: u32, input: Slot) -> Result<(), Stop> {
+    pub(crate) fn do_again(&mut self, task: &Task, attempt: u32, input: Slot) -> Result<(), Stop> {
         self.emit(Change::TaskReset { task: task.id, attempt, input });
         if let Some(why) = self.unfit_input(&task.step, input) {
             self.fail_at_once(task.id, why);
@@ -314,7 +207,7 @@ impl Turn<'_> {
     }
 
     /// What ended unsuccessfully beside it: a join or a loop goes on, anything else begins again.
-    fn mend(&mut self, task: &Task, further: u32) -> Result<(), Stop> {
+    pub(crate) fn mend(&mut self, task: &Task, further: u32) -> Result<(), Stop> {
         if self.execution().is_closed() {
             return Ok(()); // A TERMINATE task done again has ended the run.
         }
@@ -344,7 +237,8 @@ impl Turn<'_> {
                 self.put_off_failures_behind(&task);
             }
             let epoch = self.epoch();
-            self.live_again(Change::Revived { epoch, anew: false, failure_kept: false })?;
+            let revived = Change::Revived { epoch, anew: false, failure_kept: false };
+            self.live_again(revived, Comer::Needed)?;
         }
         self.emit(Change::TaskReopened { task: id, epoch });
         self.join_again(&task);

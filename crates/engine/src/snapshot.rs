@@ -11,10 +11,11 @@ use serde::{Deserialize, Serialize};
 use crate::entry::Link;
 use crate::execution::{Deadline, Execution, Run};
 use crate::pin::Pinned;
+use crate::sent::Sent;
 use crate::task::Task;
 
 /// Raised whenever the fields below, or those of a task, mean something else.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 #[derive(Serialize, Deserialize)]
 struct Shot {
@@ -32,6 +33,7 @@ struct Shot {
     defined: Vec<Digest>,
     last_at: Timestamp,
     generation: u32,
+    sent: Vec<(Digest, Sent)>,
 }
 
 impl Execution {
@@ -54,6 +56,7 @@ impl Execution {
             defined: self.defined.keys().copied().collect(),
             last_at: self.last_at,
             generation: self.generation,
+            sent: self.sent.iter().map(|(name, sent)| (*name, *sent)).collect(),
         };
         Some(serde_json::to_vec(&shot).expect("an execution is plain data"))
     }
@@ -70,6 +73,7 @@ impl Execution {
         execution.run = shot.run;
         execution.last_at = shot.last_at;
         execution.generation = shot.generation;
+        execution.sent = shot.sent.into_iter().collect();
         for digest in shot.defined {
             execution.defined.insert(digest, pinned(digest)?);
         }

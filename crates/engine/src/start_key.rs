@@ -171,7 +171,12 @@ mod tests {
     const RUN: [u8; 16] = [1; 16];
 
     fn claim(live: bool, ended: Option<WorkflowStatus>) -> Option<Claim> {
-        Some(Claim { run: ExecutionId::from_bytes(RUN), live, ended, gone: false })
+        Some(Claim {
+            run: ExecutionId::from_bytes(RUN),
+            live,
+            ended,
+            ..Claim::live(ExecutionId::from_bytes(RUN))
+        })
     }
 
     #[test]

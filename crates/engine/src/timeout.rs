@@ -29,6 +29,9 @@ impl Turn<'_> {
         if self.execution().is_paused() {
             return Ok(());
         }
+        if self.has_outlived_key(&task, &held)? {
+            return Ok(());
+        }
         let now = self.now();
         let waiting = [
             (Timeout::Run, held.run_until),
@@ -59,9 +62,7 @@ impl Turn<'_> {
         match (timeout, policy) {
             (Timeout::Response, _) | (_, TaskTimeoutPolicy::Retry) => {
                 let facts = held.facts();
-                if self.ends_in_doubt(task, &facts, None, Some(&reason))?
-                    || self.ended_in_doubt(task, &reason, held)
-                {
+                if self.ends_in_doubt(task, &facts, None, Some(&reason))? {
                     return Ok(());
                 }
                 self.close_timed_out(task, reason, held);

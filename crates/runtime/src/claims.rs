@@ -116,7 +116,12 @@ impl Round {
         loop {
             let rank = self.lines.get_mut(queue)?.pop_first()?;
             let row = self.delivery(rank.place).flatten();
-            let free = |row: &&Delivery| !row.hand_out.leased && row.ready_at <= self.held.now;
+            let now = self.held.now;
+            let free = |row: &&Delivery| {
+                // What has waited for too long is not given away before that is judged.
+                let is_late = row.hand_out.due_at().is_some_and(|at| at <= now);
+                !row.hand_out.leased && row.ready_at <= now && !is_late
+            };
             if let Some(row) = row.filter(free) {
                 return Some(row.clone());
             }

@@ -1,20 +1,27 @@
 //! # Hits: who asked again, counted without a commit of its own
 //!
 //! A duplicate that is answered from a record changes nothing, so it must not cost a write. That it
-//! asked is kept in memory and rides with the next round that writes anyway, at the latest with the
-//! next note of being alive. Lookups add what still waits; a crash loses at most that.
+//! asked is kept in memory and rides with a round that writes anyway: those of its own records, and
+//! every now and then, or with a note of being alive, those of others. Lookups add what still waits; a
+//! crash loses at most that.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use semel_engine::{Decided, RING_MAX, Record, RecordKey};
+use semel_model::Timestamp;
 
 use crate::failure::Failure;
 use crate::round::Round;
+use crate::work::{Item, Work};
 use crate::world::World;
 
 /// Records whose hits ride with one commit.
 const RIDE_MAX: usize = 1000;
+
+/// How often a round is asked to take hits of others along: holding their records is work.
+const RIDE_EVERY_MS: i64 = 1_000;
 
 /// Records whose hits may wait; further ones are not remembered.
 const WAIT_MAX: usize = 20_000;
@@ -24,6 +31,8 @@ pub(crate) struct Hits {
     waiting: Mutex<BTreeMap<RecordKey, Waiting>>,
     /// Closed while hits are on their way: a lookup finds them either here or in the store.
     way: RwLock<()>,
+    /// When a round was last asked to take some along, in milliseconds.
+    asked_at: AtomicI64,
 }
 
 /// What one record has yet to hear.
@@ -60,8 +69,13 @@ impl Hits {
         self.waiting().is_empty()
     }
 
-    /// Those that could ride now.
-    pub(crate) fn candidates(&self) -> Vec<RecordKey> {
+    /// Those that could ride with a round of these items.
+    pub(crate) fn candidates(&self, items: &[Item], now: Timestamp) -> Vec<RecordKey> {
+        let is_time = now.ms() >= self.asked_at.load(Ordering::Relaxed) + RIDE_EVERY_MS;
+        if !is_time && !items.iter().any(|item| matches!(item.work, Work::Beat)) {
+            return Vec::new();
+        }
+        self.asked_at.store(now.ms(), Ordering::Relaxed);
         self.waiting().keys().take(RIDE_MAX).cloned().collect()
     }
 
@@ -163,7 +177,6 @@ impl World {
 mod tests {
     use super::*;
     use semel_engine::RecordState;
-    use semel_model::Timestamp;
 
     fn decided(at: i64) -> Decided {
         let (by, outcome) = ("me".to_owned(), "REPLAYED".to_owned());
@@ -196,6 +209,11 @@ mod tests {
         hits.note(&key("0"), decided(1));
         assert_eq!(hits.waiting().len(), WAIT_MAX);
         assert_eq!(hits.take(&key("0")).unwrap().count, 2);
-        assert_eq!(hits.candidates().len(), RIDE_MAX);
+        let beat = [Item::unasked(Work::Beat)];
+        let begin = Timestamp::from_ms(RIDE_EVERY_MS);
+        assert_eq!(hits.candidates(&[], begin).len(), RIDE_MAX);
+        assert_eq!(hits.candidates(&[], begin.plus_ms(1)).len(), 0, "not with every round");
+        assert_eq!(hits.candidates(&beat, begin.plus_ms(1)).len(), RIDE_MAX);
+        assert_eq!(hits.candidates(&[], begin.plus_ms(1 + RIDE_EVERY_MS)).len(), RIDE_MAX);
     }
 }

@@ -112,7 +112,7 @@ impl Lane {
         let mut touches = Touches::default();
         let seen: Vec<u64> =
             items.iter().map(|item| self.world.touch(item, &mut touches)).collect();
-        let riding = self.world.hits.candidates();
+        let riding = self.world.hits.candidates(&items, self.world.store.now());
         touches.records.extend(riding.iter().cloned());
         let held = match self.writer.hold(&touches) {
             Ok(held) => held,

@@ -64,6 +64,7 @@ impl Round {
         let mismatch = matches!(verdict, Ruled::Mismatch(_));
         let outcome = match (&call.asks, &verdict) {
             (Asks::Ledger(Act::Reset), Ruled::Noted(_)) => "RESET",
+            (Asks::Ledger(Act::Resolve { .. }), Ruled::Noted(_)) => "RESOLVED",
             (
                 Asks::Ledger(Act::Renew { .. }) | Asks::Lock(LockAct::Renew { .. }),
                 Ruled::Noted(_),

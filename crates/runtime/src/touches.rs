@@ -74,6 +74,7 @@ impl World {
         touches.records.extend(wants.records.iter().cloned());
         let waiters = wants.waiters.iter().cloned();
         touches.waiters.extend(waiters.map(|key| (key, LET_GO_MAX)));
+        touches.records.extend(wants.waiters.iter().cloned());
         touches.heads.extend(&wants.heads);
         touches.deliveries.extend(&wants.deliveries);
         if let Some(step) = &item.step {

@@ -70,7 +70,8 @@ pub(crate) fn hold(
         for key in &touches.messages {
             held.messages.insert(*key, read::message(connection, *key)?);
         }
-        for (record, count) in &touches.waiters {
+        let lines = touches.waiters.iter().filter(|(key, _)| touches.records.contains(*key));
+        for (record, count) in lines {
             let waiting = read::waiters(connection, record, *count)?;
             held.waiters.insert(record.clone(), waiting.iter().map(|row| row.key).collect());
             held.messages.extend(waiting.into_iter().map(|row| (row.key, Some(row))));

@@ -34,7 +34,7 @@ impl Clock {
         match &mut *source {
             Source::Manual(now) => *now,
             Source::Wall { base, since, offset_ms, slewed_at } => {
-                slew(base, *since, slewed_at);
+                slew(base, *since, slewed_at, wall_time());
                 base.plus_ms(millis(since.elapsed()) + *offset_ms)
             }
         }
@@ -61,12 +61,12 @@ impl Clock {
     }
 }
 
-fn slew(base: &mut Timestamp, since: Instant, slewed_at: &mut Instant) {
+fn slew(base: &mut Timestamp, since: Instant, slewed_at: &mut Instant, wall: Timestamp) {
     let passed = slewed_at.elapsed();
     if passed < Duration::from_secs(1) {
         return;
     }
-    let drift = wall_time().since_ms(base.plus_ms(millis(since.elapsed())));
+    let drift = wall.since_ms(base.plus_ms(millis(since.elapsed())));
     let most = SLEW_MS_PER_SECOND * i64::try_from(passed.as_secs()).unwrap_or(0);
     *base = base.plus_ms(drift.clamp(-most, most));
     *slewed_at = Instant::now();
@@ -91,6 +91,21 @@ mod tests {
         assert_eq!(clock.now(), clock.now());
         clock.advance_ms(10);
         assert_eq!(clock.now(), Timestamp::from_ms(15));
+    }
+
+    #[test]
+    fn a_step_of_the_wall_clock_is_followed_slowly() {
+        for step_ms in [3_600_000, -3_600_000] {
+            let begin = Timestamp::from_ms(1_767_225_600_000);
+            let (mut base, wall) = (begin, begin.plus_ms(step_ms));
+            // Ten seconds have passed, as the monotonic clock has it.
+            let since = Instant::now();
+            let mut slewed_at = since.checked_sub(Duration::from_secs(10)).unwrap();
+            slew(&mut base, since, &mut slewed_at, wall);
+            assert_eq!(base.since_ms(begin), 10 * SLEW_MS_PER_SECOND * step_ms.signum());
+            slew(&mut base, since, &mut slewed_at, wall);
+            assert_eq!(base.since_ms(begin).abs(), 10 * SLEW_MS_PER_SECOND, "not again at once");
+        }
     }
 
     #[test]

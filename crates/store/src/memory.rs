@@ -309,6 +309,23 @@ mod tests {
     use crate::conformance::samples;
 
     #[test]
+    fn a_line_whose_record_another_lane_holds_is_left_to_that_lane() {
+        let store = MemoryStore::new(Arc::new(Clock::manual(samples::BEGIN)));
+        let (mut ann, mut bob) = (store.writer(0).unwrap(), store.writer(1).unwrap());
+        let on = RecordKey { scope: "s".to_owned(), key: "k".to_owned() };
+        let waits = Some(semel_engine::Wait { on: on.clone(), since: 1 });
+        let row = semel_engine::MessageRow { waits, ..samples::message(1, 1, 0) };
+        ann.commit(samples::put_messages([row.clone()])).unwrap();
+        let record = Touches { records: [on.clone()].into(), ..Touches::default() };
+        ann.hold(&record).unwrap();
+        let line = Touches { waiters: [(on.clone(), 9)].into(), ..record };
+        assert_eq!(bob.hold(&line).unwrap().waiters, [].into());
+        ann.release();
+        let held = ann.hold(&line).unwrap();
+        assert_eq!(held.waiters, [(on, vec![row.key])].into(), "nobody has kept it");
+    }
+
+    #[test]
     fn a_message_that_another_lane_holds_is_skipped_until_it_is_let_go() {
         let store = MemoryStore::new(Arc::new(Clock::manual(samples::BEGIN)));
         let (row, other) = (samples::message(1, 1, 0), samples::message(1, 1, 1));

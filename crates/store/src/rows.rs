@@ -80,7 +80,8 @@ pub struct Touches {
     /// Hand-outs made under these tokens.
     pub tokens: BTreeSet<Token>,
     pub messages: BTreeSet<MessageKey>,
-    /// How many of the messages that wait on a record are wanted, oldest first.
+    /// How many of the messages that wait on a record are wanted, oldest first. They are held with the
+    /// record, which has to be wanted too, and not without it.
     pub waiters: BTreeMap<RecordKey, usize>,
     pub documents: BTreeSet<DocumentKey>,
 }

@@ -30,8 +30,10 @@ impl Execution {
                     task.ready_at = task.ready_at.max(at); // Nobody could have taken it before.
                 }
             }
+            task.wait_until = None; // Whoever still waits for an owner outside says so.
             task.once = Some(once.clone());
         });
+        self.remember_sent(id);
         if once.status == EffectStatus::Claimed {
             let reference = self.expect_task(id).reference.to_string();
             self.note_claimed(&reference);

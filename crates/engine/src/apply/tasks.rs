@@ -199,6 +199,7 @@ impl Execution {
             task.updated_at = page.at;
             task.learn(hand_out);
         });
+        self.remember_sent(*task);
     }
 
     pub(super) fn note_alert(&mut self, id: TaskId, timeout: Timeout) {
@@ -252,6 +253,7 @@ impl Execution {
                 task.callback_after_seconds = 0; // Its delay was over when it was taken.
             }
         });
+        self.remember_sent(*task);
         self.shut(*task);
         if self.is_paused() {
             self.unconsumed.insert(self.expect_task(*task).seq);

@@ -35,7 +35,7 @@ fn is_zero(at: &Timestamp) -> bool {
     !at.is_set()
 }
 
-fn is_none_polled(polls: &u32) -> bool {
+pub(super) fn is_none_polled(polls: &u32) -> bool {
     *polls == 0
 }
 
@@ -46,4 +46,8 @@ pub enum Timeout {
     Run,
     Poll,
     Response,
+}
+
+pub(super) fn is_false(flag: &bool) -> bool {
+    !flag
 }

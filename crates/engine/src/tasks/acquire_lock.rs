@@ -168,7 +168,7 @@ fn wanted(input: &Value) -> Result<(RecordKey, u64), String> {
     Ok((RecordKey::lock(&name), lease.unsigned_abs() * 1_000))
 }
 
-pub(super) fn lock_name(input: &Value) -> Result<String, String> {
+pub(crate) fn lock_name(input: &Value) -> Result<String, String> {
     let given = input.get("name").unwrap_or(&Value::Null);
     let name = match given {
         Value::String(name) => name.clone(),

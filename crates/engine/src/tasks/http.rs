@@ -5,15 +5,10 @@
 //! What was sent is never sent otherwise under the same key, and what nobody can repeat without harm
 //! is not repeated because its worker fell silent.
 
-use std::sync::Arc;
+use semel_model::{HttpClass, HttpRequest, Payload};
 
-use semel_model::{HttpClass, HttpRequest, Payload, TaskStatus};
-use serde_json::json;
-
-use crate::delivery::HandOut;
 use crate::kinds::Kind;
 use crate::task::Task;
-use crate::turn::{Closing, Turn};
 
 /// How long the worker may be silent at most, whatever the definition says: it renews its leases
 /// while it waits for an answer, so its silence is its death.
@@ -38,25 +33,4 @@ pub(crate) fn frozen(before: Option<&Task>) -> Option<Payload> {
 pub(crate) fn is_unsafe(task: &Task) -> bool {
     let request = || HttpRequest::read(&task.input);
     task.kind() == Kind::Http && request().is_ok_and(|it| it.class() == HttpClass::Unsafe)
-}
-
-impl Turn<'_> {
-    /// Ends for good a request whose worker fell silent, if a repeat could do harm; false: it may be
-    /// tried again like any other.
-    pub(crate) fn ended_in_doubt(&mut self, task: &Arc<Task>, why: &str, held: &HandOut) -> bool {
-        if !held.leased || !is_unsafe(task) {
-            return false;
-        }
-        let reason = format!(
-            "{why}. The request may have been carried out, and it has no key: it is not sent again \
-             by itself. Look at the other side, then complete the task or retry it"
-        );
-        let output = json!({"_effect": {"applied": "unknown", "class": HttpClass::Unsafe}});
-        let output = Some(self.store(Payload::from_value(&output)));
-        let status = TaskStatus::FailedWithTerminalError;
-        let closing = Closing::new(status, Some(reason), held.facts());
-        self.emit_closed(task.id, Closing { output, ..closing });
-        self.after_close(task.id);
-        true
-    }
 }

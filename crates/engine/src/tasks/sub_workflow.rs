@@ -15,13 +15,18 @@ use serde_json::{Map, Value, json};
 use crate::change::Change;
 use crate::decide::Stop;
 use crate::event::{Parent, Start};
+use crate::facts::Claim;
 use crate::failure::DEPTH_MAX;
 use crate::message::Message;
 use crate::pin::Step;
 use crate::record::RecordKey;
 use crate::start_key::{Standing, judge};
+use crate::step_start::{Asked, Payloads, Ruling, mismatch};
 use crate::tasks::given_definition::{marked_dynamic, read};
 use crate::turn::Turn;
+
+/// A key, and what to do when it is taken.
+type Key = (String, IdempotencyStrategy);
 
 /// The task input, as this module has written it.
 #[derive(Deserialize)]
@@ -44,6 +49,14 @@ struct Wanted {
     idempotency_strategy: Option<String>,
     #[serde(default)]
     workflow_input: Payload,
+}
+
+/// What is found under the key of a child.
+enum Found {
+    /// It may be created; that run ends in the same commit.
+    Nobody { replaces: Option<ExecutionId> },
+    /// The task waits for that run, or is over.
+    Settled,
 }
 
 impl Turn<'_> {
@@ -96,7 +109,7 @@ impl Turn<'_> {
         Ok(())
     }
 
-    /// The inner error is the task's: it fails with that reason.
+    /// The inner error is the task's: it fails with that reason, unless it is over already.
     fn child_start(&mut self, id: TaskId) -> Result<Result<(), String>, Stop> {
         let task = self.execution().expect_task(id).clone();
         let wanted: Wanted = match serde_json::from_str(task.input.text()) {
@@ -112,36 +125,28 @@ impl Turn<'_> {
         if self.execution().run().depth >= DEPTH_MAX {
             return Ok(Err(format!("workflows are nested {DEPTH_MAX} deep; no child was started")));
         }
-        let (mut taken, mut replaces) = (None, None);
-        let inherited = self.execution().idempotency_key().map(str::to_owned);
-        let key = wanted.key(inherited.as_deref());
-        if let Some((key, strategy)) = key {
-            let strategy = match strategy.parse::<IdempotencyStrategy>() {
-                Ok(strategy) => strategy,
-                Err(error) => return Ok(Err(format!("idempotencyStrategy: {error}"))),
-            };
-            let record = RecordKey::start(&name, key);
-            match judge(self.claim(&record)?, strategy) {
-                Standing::Create => taken = Some(record),
-                Standing::Replace(found) => (taken, replaces) = (Some(record), Some(found)),
-                Standing::Existing(found) if found == self.execution().id() => {
-                    return Ok(Err(format!("idempotencyKey {key} is that of this very run")));
-                }
-                Standing::Existing(found) => {
-                    self.watch_run(id, task.children, found);
-                    return Ok(Ok(()));
-                }
-                Standing::Conflict(found) => {
-                    return Ok(Err(format!("a run exists under idempotencyKey {key}: {found}")));
-                }
-                Standing::Gone(found) => {
-                    return Ok(Err(format!(
-                        "run {found} under idempotencyKey {key} is no longer kept"
-                    )));
-                }
-            }
-        }
         let child = ExecutionId::of_child(id, task.children);
+        let input = wanted.input();
+        let start = self.inherited(&wanted);
+        let inherited = self.execution().idempotency_key().map(str::to_owned);
+        let asked = Asked {
+            name: &name,
+            version,
+            own: own.as_ref(),
+            start: &start,
+            input: &input,
+            is_keyed: wanted.given_key(inherited.as_deref()).is_some(),
+        };
+        let ruling = self.ruling(child, &asked)?;
+        let key = match wanted.key(inherited.as_deref(), &ruling) {
+            Ok(key) => key,
+            Err(why) => return Ok(Err(why)),
+        };
+        let replaces = match self.child_under(id, &name, key.as_ref(), &ruling)? {
+            Ok(Found::Nobody { replaces }) => replaces,
+            Ok(Found::Settled) => return Ok(Ok(())),
+            Err(why) => return Ok(Err(why)),
+        };
         let definition = match own {
             Some(own) => self.pin_given(own, child, &wanted.workflow_input)?,
             None => self.named_definition(&name, version)?,
@@ -153,45 +158,77 @@ impl Turn<'_> {
         if let Some(why) = self.refusal(child, definition, &wanted.workflow_input) {
             return Ok(Err(why));
         }
-        if let Some(key) = taken {
-            self.take_key(key, child);
+        let idempotency_key = key.map(|(key, _)| key);
+        if let Some(key) = &idempotency_key {
+            let claim = Claim { fingerprint: ruling.fingerprint, ..Claim::live(child) };
+            self.take_key(RecordKey::start(&name, key), claim);
         }
-        let key = key.map(|(key, _)| key.to_owned());
-        let keyed = Start { definition, idempotency_key: key, replaces, ..Start::default() };
-        self.create_child(id, task.children, &wanted, keyed);
+        let parent = Some(Parent { execution: self.execution().id(), task: id });
+        let input = self.store(input);
+        let start = Start { definition, idempotency_key, replaces, parent, input, ..start };
+        self.emit(Change::RunCreated { run: child, start: Box::new(start) });
+        let (edge, observed, mismatch) = (task.children, false, false);
+        self.emit(Change::ChildAttached { task: id, child, edge, observed, mismatch });
         Ok(Ok(()))
     }
 
-    /// `keyed`: what it is, and the key it is started under.
-    fn create_child(&mut self, id: TaskId, edge: u32, wanted: &Wanted, keyed: Start) {
-        let child = ExecutionId::of_child(id, edge);
-        let input = match wanted.sub_workflow_definition {
-            Some(_) => marked_dynamic(&wanted.workflow_input),
-            None => wanted.workflow_input.clone(),
+    /// Whether a run exists under the key of the child, and what that means for the task.
+    fn child_under(
+        &mut self,
+        id: TaskId,
+        name: &str,
+        key: Option<&Key>,
+        ruling: &Ruling,
+    ) -> Result<Result<Found, String>, Stop> {
+        let Some((key, strategy)) = key else { return Ok(Ok(Found::Nobody { replaces: None })) };
+        let found = self.claim(&RecordKey::start(name, key))?;
+        let compared = ruling.compare(found);
+        let (run, why) = match judge(found, *strategy) {
+            Standing::Create => return Ok(Ok(Found::Nobody { replaces: None })),
+            Standing::Replace(run) => return Ok(Ok(Found::Nobody { replaces: Some(run) })),
+            Standing::Existing(run) if run == self.execution().id() => {
+                (run, format!("idempotencyKey {key} is that of this very run"))
+            }
+            Standing::Existing(run) if compared != Payloads::Refused => {
+                let edge = self.execution().expect_task(id).children;
+                self.watch_run(id, edge, run, compared == Payloads::Flagged);
+                return Ok(Ok(Found::Settled));
+            }
+            Standing::Existing(run) | Standing::Conflict(run) => {
+                (run, format!("a run exists under idempotencyKey {key}: {run}"))
+            }
+            Standing::Gone(run) => {
+                (run, format!("run {run} under idempotencyKey {key} is no longer kept"))
+            }
         };
-        let input = self.store(input);
+        if compared != Payloads::Refused {
+            return Ok(Err(why));
+        }
+        let status = TaskStatus::FailedWithTerminalError;
+        self.end_system(id, status, Payload::empty(), Some(mismatch(key, run)));
+        Ok(Ok(Found::Settled))
+    }
+
+    /// What every child has from its parent.
+    fn inherited(&self, wanted: &Wanted) -> Start {
         let execution = self.execution();
         let domains = wanted.sub_workflow_task_to_domain.clone().filter(|map| !map.is_empty());
-        let start = Start {
+        Start {
             correlation_id: execution.correlation_id().map(str::to_owned),
             priority: wanted.priority(),
             task_to_domain: domains.unwrap_or_else(|| execution.task_to_domain().clone()),
-            parent: Some(Parent { execution: execution.id(), task: id }),
             born: true,
             depth: execution.run().depth + 1,
             traceparent: execution.traceparent(),
-            input,
             under: execution.gates(),
-            ..keyed
-        };
-        self.emit(Change::RunCreated { run: child, start: Box::new(start) });
-        self.emit(Change::ChildAttached { task: id, child, edge, observed: false });
+            ..Start::default()
+        }
     }
 
     /// A run somebody else began: told when it ends, and left alone.
-    fn watch_run(&mut self, task: TaskId, edge: u32, child: ExecutionId) {
+    fn watch_run(&mut self, task: TaskId, edge: u32, child: ExecutionId, mismatch: bool) {
         let from = self.execution().id();
-        self.emit(Change::ChildAttached { task, child, edge, observed: true });
+        self.emit(Change::ChildAttached { task, child, edge, observed: true, mismatch });
         let message = Message::Watch { from, task, epoch: edge };
         self.emit(Change::Sent { to: child, message });
     }
@@ -220,12 +257,36 @@ impl Wanted {
         number(&self.priority).unwrap_or(0).clamp(0, 99)
     }
 
+    /// What the child itself is given.
+    fn input(&self) -> Payload {
+        match self.sub_workflow_definition {
+            Some(_) => marked_dynamic(&self.workflow_input),
+            None => self.workflow_input.clone(),
+        }
+    }
+
     /// A strategy without a key is about the key of the parent.
-    fn key<'a>(&'a self, parents: Option<&'a str>) -> Option<(&'a str, &'a str)> {
+    fn given_key<'a>(&'a self, parents: Option<&'a str>) -> Option<&'a str> {
         let own = self.idempotency_key.as_deref().filter(|key| !key.trim().is_empty());
-        let strategy = self.idempotency_strategy.as_deref();
-        let key = own.or(parents.filter(|_| strategy.is_some()))?;
-        Some((key, strategy.unwrap_or(IdempotencyStrategy::Fail.as_str())))
+        own.or(parents.filter(|_| self.idempotency_strategy.is_some()))
+    }
+
+    /// A key that is given goes before one that the child's definition computes.
+    fn key(&self, parents: Option<&str>, ruling: &Ruling) -> Result<Option<Key>, String> {
+        let said = self.idempotency_strategy.as_deref().map(str::parse::<IdempotencyStrategy>);
+        let own = self.given_key(parents);
+        if own.is_none() && ruling.key.is_none() {
+            return ruling.fault.clone().map_or(Ok(None), Err);
+        }
+        let said = said.transpose().map_err(|error| format!("idempotencyStrategy: {error}"))?;
+        let default = IdempotencyStrategy::Fail;
+        Ok(match own {
+            Some(key) => Some((key.to_owned(), said.or(ruling.strategy).unwrap_or(default))),
+            None => {
+                let strategy = ruling.strategy.or(said).unwrap_or(default);
+                ruling.key.clone().map(|key| (key, strategy))
+            }
+        })
     }
 }
 

@@ -26,6 +26,7 @@ impl Turn<'_> {
     pub(crate) fn end_wait(&mut self, id: TaskId) -> Result<(), Stop> {
         match self.task(id).filter(|task| !task.status.is_terminal()) {
             Some(task) if task.kind() == Kind::AcquireLock => self.look_at_lock(id)?,
+            Some(task) if task.once.is_some() => self.look_at_owner(&task)?,
             Some(_) => self.end_system(id, TaskStatus::Completed, Payload::empty(), None),
             None => {}
         }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use semel_engine::{
     Change, Claim, Entry, Event, Execution, Letter, Message, MessageKey, RecordKey, Slot, Start,
-    Stop, Task,
+    Stop, Task, fingerprint,
 };
 use semel_model::{ExecutionId, Payload, TaskId, TaskResultStatus, Timestamp};
 use serde_json::Value;
@@ -250,7 +250,10 @@ impl Family {
             return Err(Refused::Taken(other.run));
         }
         if begins || live || is_own {
-            Arc::make_mut(&mut self.shelf).records.insert(key, Claim { live, ..Claim::live(id) });
+            let definition = execution.definition().definition();
+            let fingerprint = Some(fingerprint(definition, execution.input()));
+            let claim = Claim { live, fingerprint, ..Claim::live(id) };
+            Arc::make_mut(&mut self.shelf).records.insert(key, claim);
         }
         Ok(())
     }

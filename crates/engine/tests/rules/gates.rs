@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use semel_engine::{
-    Change, Event, GATE_SCOPE, Record, RecordKey, RecordState, Rejection, Slot, Stop,
+    Change, Event, GATE_SCOPE, Record, RecordKey, RecordState, Rejection, Rerun, Slot, Stop,
 };
 use semel_model::{ConcurrencyPolicy, ExecutionId, WorkflowStatus};
 use serde_json::{Value, json};
@@ -199,14 +199,81 @@ fn a_run_that_lives_again_needs_a_place_again() {
     regard(&mut run, Some(record(&[own()], 0)));
     run.happen(Event::Terminated { reason: None, compensate: false }, &[]).unwrap();
     regard(&mut run, Some(record(&[one()], 0)));
-    let refused = run.happen(Event::Retried, &[]);
-    assert!(matches!(refused, Err(Stop::Rejected(Rejection::Limited(_)))), "{refused:?}");
-    let mut waiting = run.clone();
-    waiting.happen(Event::Restarted { definition: None }, &[]).unwrap();
-    assert!(waiting.execution.is_queued());
+    for again in [Event::Retried, Event::Restarted { definition: None }] {
+        let mut waiting = run.clone();
+        waiting.happen(again, &[]).unwrap();
+        assert!(waiting.execution.is_queued());
+        assert_eq!(waiting.execution.open_count(), 0);
+    }
     regard(&mut run, None);
     let revived = run.happen(Event::Retried, &[]).unwrap();
     assert_eq!(holders(&revived), Some(Some(vec![own()])));
+}
+
+/// A run that failed, while another has its place.
+fn left(policy: &str) -> Bench {
+    let mut run = bench(&keyed(policy), None);
+    begin(&mut run, &json!({"account": "a"})).expect("it begins");
+    regard(&mut run, Some(record(&[own()], 0)));
+    run.happen(Event::Terminated { reason: None, compensate: false }, &[])
+        .expect("a live run can be ended");
+    regard(&mut run, Some(record(&[one()], 0)));
+    run
+}
+
+/// Its turn has come.
+fn turn(run: &mut Bench, queued: &[Change]) -> Vec<Change> {
+    let claim = queued.iter().find_map(|change| match change {
+        Change::Awaits { claim, .. } => Some(claim.clone()),
+        _ => None,
+    });
+    let (claim, RecordKey { scope, key }) = (claim.expect("it waits in line"), gate("a"));
+    regard(run, Some(record(&[own()], 0)));
+    let turn = semel_engine::Message::YourTurn { task: None, scope, key, claim };
+    run.happen(Event::Told(turn), &[]).expect("it hears of its turn")
+}
+
+#[test]
+fn what_it_was_revived_for_is_done_when_its_turn_comes() {
+    let mut retried = left("QUEUE");
+    let queued = retried.happen(Event::Retried, &[]).unwrap();
+    turn(&mut retried, &queued);
+    retried.reads(&["RUNNING", "copy 0 CANCELED", "copy 1 SCHEDULED"]);
+    let mut rerun = left("QUEUE");
+    let from = Some(rerun.attempt("copy", 0).id);
+    let again = Rerun { from, task_input: Some(Slot(0)), ..Rerun::default() };
+    let again = Event::Redone(Box::new(Event::Reran(again)));
+    let before = rerun.execution.effect_key("copy");
+    let queued = rerun.happen(again, &[payload(&json!({"n": 2}))]).unwrap();
+    rerun.reads(&["RUNNING", "copy 0 CANCELED"]);
+    assert_eq!(rerun.execution.effect_key("copy"), before);
+    rerun.reopen();
+    turn(&mut rerun, &queued);
+    rerun.reads(&["RUNNING", "copy 0 SCHEDULED"]);
+    assert_eq!(rerun.row("copy").input.value(), json!({"n": 2}));
+    assert_ne!(rerun.execution.effect_key("copy"), before, "it was asked for once more");
+}
+
+#[test]
+fn a_revived_run_that_is_let_through_while_paused_goes_on_when_it_is_resumed() {
+    let mut run = left("QUEUE");
+    let queued = run.happen(Event::Retried, &[]).unwrap();
+    run.happen(Event::Paused, &[]).unwrap();
+    turn(&mut run, &queued);
+    assert_eq!(run.execution.open_count(), 0);
+    run.happen(Event::Resumed, &[]).unwrap();
+    run.reads(&["RUNNING", "copy 0 CANCELED", "copy 1 SCHEDULED"]);
+    run.happen(Event::Paused, &[]).unwrap();
+    run.happen(Event::Resumed, &[]).unwrap();
+    run.reads(&["RUNNING", "copy 0 CANCELED", "copy 1 SCHEDULED"]);
+}
+
+#[test]
+fn a_revived_run_that_may_not_wait_is_refused() {
+    for policy in ["FAIL", "SKIP", "CANCEL_RUNNING", "TERMINATE_RUNNING", "COALESCE"] {
+        let refused = left(policy).happen(Event::Retried, &[]);
+        assert!(matches!(refused, Err(Stop::Rejected(Rejection::Limited(_)))), "{policy}");
+    }
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! # HTTP tasks, as far as the engine knows them (contract 5, semantics 7.15)
 
-use semel_engine::{Event, LEFT_TO_OTHERS_SECONDS};
+use semel_engine::{Event, LEFT_TO_OTHERS_SECONDS, RecordState, Rerun};
 use semel_model::TaskResultStatus::{self, Failed, InProgress};
 use semel_model::{TaskStatus, WorkflowStatus};
 use serde_json::{Value, json};
 
 use crate::bench::Bench;
+use crate::family::Family;
 use crate::shapes::{Said, dynamic_fork, flow, join, payload, with};
 
 /// An HTTP step `call` that sends this.
@@ -76,13 +77,128 @@ fn when_its_worker_dies_only_what_may_be_repeated_is() {
     }
     let bare = post(json!({"idempotency": {"enabled": false}}));
     let mut run = Bench::start(flow(&[call(bare, policy())]), json!({}));
-    run.claim("call", "ann");
+    let said = run.claim("call", "ann");
     run.tick(5);
+    run.reads(&["RUNNING", "call 0 IN_PROGRESS"]);
+    assert!(run.attempt("call", 0).is_in_doubt());
+    assert_eq!(run.row_count(), 0, "nobody is offered it");
+    run.report(&said.output(json!({"n": 1}))).expect("the last holder's word counts");
+    run.reads(&["COMPLETED", "call 0 COMPLETED"]);
+}
+
+#[test]
+fn silence_follows_the_policy_of_the_request() {
+    for (on_unknown, story) in [
+        ("RETRY", ["RUNNING", "call 0 TIMED_OUT"]),
+        ("FAIL", ["FAILED", "call 0 FAILED_WITH_TERMINAL_ERROR"]),
+        ("HOLD", ["RUNNING", "call 0 IN_PROGRESS"]),
+    ] {
+        let bare = post(json!({"idempotency": {"enabled": false}}));
+        let policy = json!({"retryCount": 1, "responseTimeoutSeconds": 5});
+        let step = with(call(bare, policy), json!({"effect": {"onUnknown": on_unknown}}));
+        let mut run = Bench::start(flow(&[step]), json!({}));
+        run.claim("call", "ann");
+        run.tick(5);
+        assert_eq!(run.story()[..2], story, "{on_unknown}");
+    }
+}
+
+#[test]
+fn a_request_in_doubt_stays_so_in_all_lives_of_its_run() {
+    let bare = post(json!({"idempotency": {"enabled": false}}));
+    let policy = json!({"retryCount": 1, "responseTimeoutSeconds": 5});
+    let mut family = Family::of(&[flow(&[call(bare, policy)])]);
+    let run = family.start("flow", json!({}));
+    family.claim(run, "call", "ann");
+    family.tick(5);
+    let key = family.execution(run).effect_key("call");
+    family.effect_is("call", &key, RecordState::Unknown);
+    let terminated = || Event::Terminated { reason: None, compensate: false };
+    let again = [Event::Retried, Event::Restarted { definition: None }];
+    for again in again {
+        family.tell(run, terminated(), &[]).expect("a live run can be ended");
+        family.tell(run, again, &[]).expect("an ended run lives again");
+        let task = family.execution(run).latest("call").unwrap().clone();
+        assert!(task.is_in_doubt() && !task.is_placed(), "{task:?}");
+    }
+    family.effect_is("call", &key, RecordState::Unknown);
+}
+
+/// A run whose request went out with the body `{"n": 1}`, and failed for good.
+fn sent_once(body: &str, output: Value) -> Bench {
+    let request = post(json!({"body": {"n": body}}));
+    let definition = flow(&[call(request, json!({"retryCount": 0}))]);
+    let mut run = Bench::start(with(definition, json!({"variables": {"n": 1}})), json!({"n": 1}));
+    let said = run.claim("call", "ann").output(output);
+    run.report(&Said { status: Failed, ..said }).expect("a report is taken");
+    run.reads(&["FAILED", "call 0 FAILED"]);
+    run
+}
+
+fn rerun(run: &mut Bench, from: bool, given: Value) {
+    let from = from.then(|| run.attempt("call", 0).id);
+    let given_slot = Some(semel_engine::Slot(0));
+    let rerun = match from {
+        Some(_) => Rerun { from, task_input: given_slot, ..Rerun::default() },
+        None => Rerun { input: given_slot, ..Rerun::default() },
+    };
+    run.happen(Event::Reran(rerun), &[payload(&given)]).expect("it is run again");
+}
+
+#[test]
+fn another_body_is_not_sent_under_the_key_of_the_first() {
+    let other = json!({"http_request": post(json!({"body": {"n": 2}}))});
+    let ways: [fn(&mut Bench, Value); 2] =
+        [|run, given| rerun(run, true, given), |run, _| rerun(run, false, json!({"n": 2}))];
+    for (at, way) in ways.into_iter().enumerate() {
+        let mut run = sent_once("${workflow.input.n}", json!({}));
+        way(&mut run, other.clone());
+        run.reads(&["FAILED", "call 0 FAILED_WITH_TERMINAL_ERROR"]);
+        let reason = run.attempt("call", 0).reason.clone().unwrap_or_default();
+        assert!(reason.contains("step call") && reason.contains("redoEffects=true"), "{reason}");
+        // What the definition makes of the input may be the first body, and if not it is refused.
+        run.happen(Event::Retried, &[]).expect("a failed run is retried");
+        assert_eq!(run.story()[0], ["RUNNING", "FAILED"][at]);
+        if at == 0 {
+            continue;
+        }
+        run.happen(Event::Redone(Box::new(Event::Retried)), &[]).expect("it is retried");
+        assert_eq!(run.row("call").input.value()["http_request"]["body"], json!({"n": 2}));
+        run.replay();
+    }
+}
+
+#[test]
+fn the_body_of_the_first_goes_on_under_its_key() {
+    let mut run = sent_once("${workflow.input.n}", json!({}));
+    let key = run.execution.effect_key("call");
+    run.happen(Event::Restarted { definition: None }, &[]).expect("it is restarted");
+    run.reads(&["RUNNING", "call 0 SCHEDULED"]);
+    assert_eq!(run.row("call").effect_key(), key);
+    // What is given does not go into this one.
+    let mut run = sent_once("${workflow.variables.n}", json!({}));
+    rerun(&mut run, false, json!({"n": 2}));
+    run.reads(&["RUNNING", "call 0 SCHEDULED"]);
+}
+
+#[test]
+fn what_never_left_binds_nobody_and_a_key_of_ones_own_is_another_key() {
+    let never = json!({"_effect": {"applied": false, "class": "NOT_SENT"}});
+    let mut run = sent_once("${workflow.input.n}", never);
+    rerun(&mut run, false, json!({"n": 2}));
+    run.reads(&["RUNNING", "call 0 SCHEDULED"]);
+    let refused = json!({"_effect": {"applied": false, "class": "KEYED"}});
+    let mut run = sent_once("${workflow.input.n}", refused);
+    rerun(&mut run, false, json!({"n": 2}));
     run.reads(&["FAILED", "call 0 FAILED_WITH_TERMINAL_ERROR"]);
-    let task = run.attempt("call", 0);
-    let effect = json!({"_effect": {"applied": "unknown", "class": "UNSAFE"}});
-    assert_eq!(task.output.value(), effect);
-    assert!(task.reason.as_deref().unwrap_or_default().contains("may have been carried out"));
+    for (key, status) in [("order-${workflow.input.n}", "RUNNING"), ("order", "FAILED")] {
+        let request = post(json!({"body": "${workflow.input.n}", "idempotency": {"value": key}}));
+        let definition = flow(&[call(request, json!({"retryCount": 0}))]);
+        let mut run = Bench::start(definition, json!({"n": 1}));
+        run.fail("call", Failed, "502");
+        rerun(&mut run, false, json!({"n": 2}));
+        assert_eq!(run.story()[0], status, "{key}");
+    }
 }
 
 #[test]

@@ -37,13 +37,19 @@ pub enum HttpKey {
 }
 
 impl HttpKey {
+    /// Services look for keys in headers of that name.
+    pub fn is_known(header: &str) -> bool {
+        HEADERS.contains(&header.to_ascii_lowercase().as_str())
+    }
+
     pub(super) fn read(
         request: &Fields<'_>,
         method: HttpMethod,
         headers: &[(String, String)],
     ) -> Result<Self, String> {
-        let is_key = |name: &str| HEADERS.contains(&name.to_ascii_lowercase().as_str());
-        let is_written = headers.iter().any(|(name, value)| is_key(name) && !value.is_empty());
+        let is_written =
+            |(name, value): &(String, String)| Self::is_known(name) && !value.is_empty();
+        let is_written = headers.iter().any(is_written);
         let told = request.object("idempotency")?;
         let of = |why: String| format!("idempotency.{why}");
         let enabled = match &told {

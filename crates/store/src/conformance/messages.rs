@@ -164,13 +164,17 @@ pub fn messages_that_wait_on_a_record_are_found_oldest_first(fixture: &mut dyn F
         for (count, expected) in
             [(0, vec![]), (2, vec![&oldest, &young]), (9, vec![&oldest, &young, &old])]
         {
-            let waiters = [(key.clone(), count)].into();
-            let held = desk.look(&Touches { waiters, ..Touches::default() });
+            let (waiters, records) = ([(key.clone(), count)].into(), [key.clone()].into());
+            let held = desk.look(&Touches { waiters, records, ..Touches::default() });
             let keys: Vec<_> = expected.iter().map(|row| row.key).collect();
             assert_eq!(held.waiters, [(key.clone(), keys)].into());
             let rows = expected.into_iter().map(|row| (row.key, Some(row.clone())));
             assert_eq!(held.messages, rows.collect());
         }
+        let waiters = [(key.clone(), 9)].into();
+        let held = desk.look(&Touches { waiters, ..Touches::default() });
+        assert_eq!(held.waiters, [].into(), "a line is not held without its record");
+        assert_eq!(held.messages, [].into());
     }
 }
 

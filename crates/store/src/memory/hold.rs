@@ -59,8 +59,13 @@ impl Taking<'_> {
         }
     }
 
+    /// A line goes with its record: who does not have that may neither let anybody go nor keep the
+    /// line from who has.
     fn take_waiters(&mut self, touches: &Touches) {
         for (record, count) in &touches.waiters {
+            if !self.held.records.contains_key(record) {
+                continue;
+            }
             let waiting = self.shared.live.waiters(record);
             let waiting = waiting.into_iter().filter(|key| self.take(Row::Message(*key)));
             let waiting: Vec<_> = waiting.take(*count).collect();
