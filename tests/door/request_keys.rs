@@ -9,25 +9,7 @@ use crate::access::Closed;
 use crate::checklist::is_id;
 use crate::house::{House, house};
 use crate::raw::{Answer, Request};
-use crate::routes::{ROUTES, Route, Subject};
-
-/// Asked with POST, and change nothing: they are simply asked again.
-const LOOKS: &[&str] = &[
-    "/api/metadata/workflow/validate",
-    "/api/workflow/test",
-    "/api/workflow/{name}/correlated",
-    "/api/workflow/correlated/batch",
-    "/api/workflow/{id}/verify",
-    "/api/tasks/{task}/ack",
-    "/api/tasks/queue/requeue/{name}",
-    "/api/secrets",
-    "/api/lint",
-    "/api/token",
-];
-
-fn is_keyed(route: &Route) -> bool {
-    route.method != "GET" && route.path.starts_with("/api/") && !LOOKS.contains(&route.path)
-}
+use crate::routes::{ROUTES, Subject};
 
 fn keyed(request: Request, key: &str) -> Request {
     request.header("Idempotency-Key", key)
@@ -61,7 +43,7 @@ fn census(house: &House, subject: &Subject) -> Vec<String> {
 #[test]
 fn every_route_that_changes_something_is_done_once_under_one_key() {
     let house = House::own(&[]);
-    for (at, route) in ROUTES.iter().enumerate().filter(|(_, route)| is_keyed(route)) {
+    for (at, route) in ROUTES.iter().enumerate().filter(|(_, route)| route.is_keyed()) {
         let subject = Subject::made(&house, &format!("once_{at}"));
         let request = keyed(subject.request(route), &format!("key-{at}"));
         let name = format!("{} {}", route.method, route.path);
@@ -84,7 +66,7 @@ fn every_route_that_changes_something_is_done_once_under_one_key() {
 fn what_only_looks_takes_no_notice_of_a_key() {
     let house = House::own(&[]);
     let subject = Subject::made(&house, "looks");
-    for route in ROUTES.iter().filter(|route| !is_keyed(route) && route.path != "/") {
+    for route in ROUTES.iter().filter(|route| !route.is_keyed() && route.path != "/") {
         let answer = house.send(&keyed(subject.request(route), "k"));
         let is_start = route.path == "/api/workflow/execute/{name}";
         assert_eq!(is_replayed(&answer), is_start.then_some(false), "{}", route.path);
