@@ -25,6 +25,7 @@ mod gates;
 mod hostile;
 mod house;
 mod key_rules;
+mod keyed_routes;
 mod keys;
 mod limits;
 mod lint;

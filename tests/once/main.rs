@@ -5,6 +5,8 @@
 
 mod gates;
 mod house;
+#[path = "../door/keyed_routes.rs"]
+mod keyed_routes;
 mod kills;
 mod polls;
 #[expect(dead_code, reason = "the door sends more kinds of requests")]
