@@ -6,6 +6,7 @@
 
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -41,6 +42,9 @@ pub(crate) struct Options {
     /// Starts of one window.
     #[arg(long, default_value_t = 20_000)]
     window: u64,
+    /// Starts of a window with one connection.
+    #[arg(long, default_value_t = 2_000)]
+    alone: u64,
     /// Keys in the store at the first look.
     #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
     few: u64,
@@ -64,6 +68,7 @@ struct Walk {
 struct Window {
     count: u64,
     elapsed: Duration,
+    /// CPU of the server, until it had nothing left to do.
     server: Duration,
     latencies: Vec<Duration>,
 }
@@ -78,14 +83,14 @@ impl Window {
     }
 
     fn p50_ms(&self) -> f64 {
-        millis(percentile(&self.latencies, 0.5))
+        millis(percentile(&self.latencies, 50.0))
     }
 
     fn tell(&self, report: &mut Report, prefix: &str) {
         report.figure(&format!("{prefix}_per_s"), self.per_s());
         report.figure(&format!("{prefix}_server_cpu_us"), self.cpu_us());
         report.figure(&format!("{prefix}_p50_ms"), self.p50_ms());
-        report.figure(&format!("{prefix}_p99_ms"), millis(percentile(&self.latencies, 0.99)));
+        report.figure(&format!("{prefix}_p99_ms"), millis(percentile(&self.latencies, 99.0)));
     }
 }
 
@@ -97,31 +102,45 @@ pub(crate) async fn run(options: &Options) -> Result<Report> {
     report.fdatasync(disk::probe_fdatasync(site.directory())?);
     let mut server = Server::start(&site).await?;
     define(server.address).await?;
-    let window = |count, ask, keys| measure(&server, options, count, ask, Walk { keys });
+    let clients = options.clients.get();
+    let window = |numbers, ask, keys| measure(&server, clients, numbers, ask, Walk { keys });
+    let alone = |ask| {
+        let numbers = options.window..options.window + options.alone;
+        measure(&server, 1, numbers, ask, Walk { keys: options.window })
+    };
 
-    let first = window(options.window, first_start, options.window).await?;
+    let first = window(0..options.window, first_start, options.window).await?;
     first.tell(&mut report, "first_start");
-    let again = window(options.window, repeated_start, options.window).await?;
+    let again = window(0..options.window, repeated_start, options.window).await?;
     again.tell(&mut report, "duplicate_start");
-    report.figure("duplicate_to_first_rate_ratio", again.per_s() / first.per_s());
-    report.figure("duplicate_to_first_server_cpu_ratio", again.cpu_us() / first.cpu_us());
-    report.figure("first_to_duplicate_p50_ratio", first.p50_ms() / again.p50_ms());
+    compare(&mut report, "duplicate_to_first", &first, &again);
+    let first = alone(first_start).await?;
+    first.tell(&mut report, "first_start_alone");
+    let again = alone(repeated_start).await?;
+    again.tell(&mut report, "duplicate_start_alone");
+    compare(&mut report, "duplicate_to_first_alone", &first, &again);
 
     fill(&server, options, 0, options.few).await?;
-    let few = window(options.lookups, look_up, options.few).await?;
+    let few = window(0..options.lookups, look_up, options.few).await?;
     few.tell(&mut report, "lookup_few");
     fill(&server, options, options.few, options.many).await?;
     report.count("resident_keys_count", options.many.max(options.few));
-    let many = window(options.lookups, look_up, options.many).await?;
+    let many = window(0..options.lookups, look_up, options.many).await?;
     many.tell(&mut report, "lookup_many");
-    report.figure("lookup_many_to_few_rate_ratio", many.per_s() / few.per_s());
-    report.figure("lookup_many_to_few_server_cpu_ratio", many.cpu_us() / few.cpu_us());
-    let late = window(options.lookups, repeated_resident, options.many).await?;
+    compare(&mut report, "lookup_many_to_few", &few, &many);
+    let late = window(0..options.lookups, repeated_resident, options.many).await?;
     late.tell(&mut report, "duplicate_many");
     server.expect_running(&site)?;
     report.count("server_memory_peak_bytes", server.process().memory_peak_bytes()?);
     report.figure("server_stop_ms", server.stop().await?.as_secs_f64() * 1e3);
     Ok(report)
+}
+
+/// The ratios of rates and of CPU; they are 1 where both windows cost the same.
+fn compare(report: &mut Report, prefix: &str, first: &Window, again: &Window) {
+    report.figure(&format!("{prefix}_rate_ratio"), again.per_s() / first.per_s());
+    report.figure(&format!("{prefix}_server_cpu_ratio"), again.cpu_us() / first.cpu_us());
+    report.figure(&format!("{prefix}_p50_ratio"), again.p50_ms() / first.p50_ms());
 }
 
 async fn define(address: SocketAddr) -> Result<()> {
@@ -171,14 +190,15 @@ impl Walk {
 
 async fn fill(server: &Server, options: &Options, from: u64, to: u64) -> Result<()> {
     let begun = Instant::now();
-    let filled =
-        race(server.address, options, from..to.max(from), resident_start, Walk { keys: to });
+    let (clients, numbers) = (options.clients.get(), from..to.max(from));
+    let filled = race(server.address, clients, numbers, resident_start, Walk { keys: to });
     let count = filled.await?.len();
+    quiet(server).await?;
     eprintln!("{count} more keys after {:.0} s", begun.elapsed().as_secs_f64());
     Ok(())
 }
 
-/// Waits until the server has done what earlier windows left to it, the search index above all.
+/// Waits until the server has done what was left to it, the search index above all.
 async fn quiet(server: &Server) -> Result<()> {
     loop {
         let before = Reading::of(server.process())?;
@@ -192,36 +212,36 @@ async fn quiet(server: &Server) -> Result<()> {
 
 async fn measure(
     server: &Server,
-    options: &Options,
-    count: u64,
+    clients: usize,
+    numbers: Range<u64>,
     ask: Ask,
     walk: Walk,
 ) -> Result<Window> {
-    quiet(server).await?;
     let before = Reading::of(server.process())?;
-    let latencies = race(server.address, options, 0..count, ask, walk).await?;
-    let spent = Reading::of(server.process())?.since(&before);
+    let latencies = race(server.address, clients, numbers, ask, walk).await?;
+    let elapsed = Reading::of(server.process())?.since(&before).elapsed;
+    quiet(server).await?;
+    let server = Reading::of(server.process())?.since(&before).server;
     let count = latencies.len() as u64;
-    let latencies = sorted(latencies);
-    Ok(Window { count, elapsed: spent.elapsed, server: spent.server, latencies })
+    Ok(Window { count, elapsed, server, latencies: sorted(latencies) })
 }
 
 /// All connections take the next number until there is none; each answer must be the expected one.
 async fn race(
     address: SocketAddr,
-    options: &Options,
-    numbers: std::ops::Range<u64>,
+    clients: usize,
+    numbers: Range<u64>,
     ask: Ask,
     walk: Walk,
 ) -> Result<Vec<Duration>> {
     let (next, walk) = (Arc::new(AtomicU64::new(numbers.start)), Arc::new(walk));
     let tally = Arc::new(Tally::default());
-    let mut clients = JoinSet::new();
-    for _ in 0..options.clients.get() {
+    let mut racing = JoinSet::new();
+    for _ in 0..clients {
         let (next, walk) = (Arc::clone(&next), Arc::clone(&walk));
         let mut client = Client::new(address, Arc::clone(&tally))?;
         let end = numbers.end;
-        clients.spawn(async move {
+        racing.spawn(async move {
             let mut latencies = Vec::new();
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
@@ -238,7 +258,7 @@ async fn race(
         });
     }
     let mut all = Vec::new();
-    while let Some(done) = clients.join_next().await {
+    while let Some(done) = racing.join_next().await {
         let latencies: Result<Vec<Duration>> = done?;
         all.extend(latencies?);
     }

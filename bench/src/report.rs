@@ -117,10 +117,10 @@ impl Report {
     ) {
         for (name, times) in [("idle", before), ("during", during)] {
             self.count(&format!("{prefix}_{name}_count"), times.len() as u64);
-            let p99 = millis(percentile(times, 0.99));
+            let p99 = millis(percentile(times, 99.0));
             self.figure(&format!("{prefix}_{name}_p99_ms"), p99);
         }
-        let p99 = |times| percentile(times, 0.99).unwrap_or_default().as_secs_f64();
+        let p99 = |times| percentile(times, 99.0).unwrap_or_default().as_secs_f64();
         let ratio = p99(during) / p99(before);
         self.figure(&format!("{prefix}_during_to_idle_p99_ratio"), ratio);
         self.bar(&format!("{prefix}_during_to_idle_p99_ratio"), ratio, below);

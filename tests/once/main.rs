@@ -3,6 +3,7 @@
 //! A whole server in this process, over a real socket, that ends after any commit before it has
 //! answered. The table of routes and the raw requests are those of the door.
 
+mod duplicates;
 mod gates;
 mod house;
 #[path = "../door/keyed_routes.rs"]

@@ -195,6 +195,11 @@ impl Record {
         }
     }
 
+    /// A record whose time is over is none, whether it has been swept or not.
+    pub fn kept_at(&self, now: Timestamp) -> Option<&Self> {
+        self.expires_at.is_none_or(|until| until > now).then_some(self)
+    }
+
     /// What a start is judged on.
     pub fn claim(&self) -> Option<Claim> {
         let (ended, gone) = (self.detail.ended, self.expires_at.is_some());

@@ -24,9 +24,8 @@ pub(crate) struct Origin {
 }
 
 impl Round {
-    /// A record whose time is over is none, whether it has been swept or not.
     pub(crate) fn kept<'a>(&self, record: Option<&'a Record>) -> Option<&'a Record> {
-        record.filter(|record| record.expires_at.is_none_or(|until| until > self.held.now))
+        record.and_then(|record| record.kept_at(self.held.now))
     }
 
     /// A keyed run that begins, ends or lives again says so in its record. It may not live again

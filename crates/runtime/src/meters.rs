@@ -111,6 +111,11 @@ impl Meters {
         }
     }
 
+    /// A start that was answered without a round.
+    pub(crate) fn started(&self, name: &str, answer: &Result<Answer, Failure>) {
+        counter!("semel_starts_total", "outcome" => self.start(name, answer)).increment(1);
+    }
+
     fn runs(&self, tally: &Tally) {
         for ((name, version), count) in &tally.begun {
             let (name, version) = self.version(name, *version);

@@ -1,7 +1,8 @@
 //! # Starts: a run is created once
 //!
 //! The key is judged on its held record, in the round that would create the run (contract 1), so a
-//! crash leaves both or neither.
+//! crash leaves both or neither. A start that would change nothing needs no round: what is committed
+//! under its key is its answer.
 
 use std::sync::Arc;
 
@@ -147,6 +148,29 @@ fn verdict(
         }
     };
     Verdict::Decided(Box::new(answer), decided)
+}
+
+impl World {
+    /// The answer to a start that its key decides, if the store has the record at hand: the read is
+    /// the moment at which it was so. Whatever would write is left to a round.
+    pub(crate) fn known_start(
+        &self,
+        work: &StartWork,
+    ) -> Result<Option<Result<Answer, Failure>>, Failure> {
+        let Some((key, wanted)) = work.record_key().zip(work.key.as_ref()) else {
+            return Ok(None);
+        };
+        let now = self.store.now();
+        let Some(record) = self.store.record_at_hand(&key)? else { return Ok(None) };
+        match verdict(record.kept_at(now), work, wanted, now) {
+            Verdict::Begin(_) => Ok(None),
+            Verdict::Decided(answer, decided) => {
+                self.hits.note(&key, decided);
+                self.meters.started(&work.definition.definition().name, &answer);
+                Ok(Some(*answer))
+            }
+        }
+    }
 }
 
 impl Round {

@@ -130,6 +130,10 @@ impl Store for SqliteStore {
         self.shared.readers.with(|connection| record(connection, key))
     }
 
+    fn record_at_hand(&self, key: &RecordKey) -> Result<Option<Record>, StoreError> {
+        self.shared.readers.briefly(|connection| record(connection, key))
+    }
+
     fn records(
         &self,
         scopes: &str,

@@ -20,12 +20,23 @@ const STATEMENTS: usize = 32;
 pub(crate) struct Readers {
     idle: Mutex<Vec<Connection>>,
     returned: Condvar,
+    /// For reads of one row: nobody who takes long is ever in front of them.
+    brief: Mutex<Connection>,
 }
 
 impl Readers {
     pub(crate) fn open(file: &Path) -> rusqlite::Result<Self> {
         let idle = (0..READERS).map(|_| open(file)).collect::<Result<_, _>>()?;
-        Ok(Self { idle: Mutex::new(idle), returned: Condvar::new() })
+        let brief = Mutex::new(open(file)?);
+        Ok(Self { idle: Mutex::new(idle), returned: Condvar::new(), brief })
+    }
+
+    /// A read of one row.
+    pub(crate) fn briefly<T>(
+        &self,
+        read: impl FnOnce(&Connection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        read(&self.brief.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     pub(crate) fn with<T>(

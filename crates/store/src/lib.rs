@@ -75,6 +75,12 @@ pub trait Store: Send + Sync {
 
     fn record(&self, key: &RecordKey) -> Result<Option<Record>, StoreError>;
 
+    /// The same where it can be told without waiting for anybody, in the time of a look into
+    /// memory; none says nothing.
+    fn record_at_hand(&self, _key: &RecordKey) -> Result<Option<Record>, StoreError> {
+        Ok(None)
+    }
+
     /// Records after that key whose scope begins so, by scope and key.
     fn records(
         &self,

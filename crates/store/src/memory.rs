@@ -163,6 +163,10 @@ impl Store for MemoryStore {
         Ok(self.shared().live.records.get(key).cloned())
     }
 
+    fn record_at_hand(&self, key: &RecordKey) -> Result<Option<Record>, StoreError> {
+        self.record(key)
+    }
+
     fn records(
         &self,
         scopes: &str,
