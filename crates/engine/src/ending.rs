@@ -13,9 +13,11 @@ use crate::decide::Stop;
 use crate::expression::merged;
 use crate::message::{ChildEnd, Message};
 use crate::retry::ending_of;
-use crate::settle::STEPS_MAX;
 use crate::task::Task;
 use crate::turn::{Closing, PAYLOAD_BYTES_MAX, Turn};
+
+/// Tasks cancelled by one commit: everybody else waits for it.
+const CANCELS_MAX: usize = 200;
 
 /// How a run ends.
 pub(crate) struct Ending {
@@ -140,7 +142,7 @@ impl Turn<'_> {
             Some(reason) => format!("Parent workflow has been terminated with reason: {reason}"),
             None => format!("Parent workflow has been terminated with status {status}"),
         };
-        let open = self.execution().open_tasks().take(STEPS_MAX).cloned();
+        let open = self.execution().open_tasks().take(CANCELS_MAX).cloned();
         let open: Vec<Arc<Task>> = open.collect();
         self.expect_deliveries(&open)?;
         for task in open {
