@@ -5,6 +5,7 @@
 //! **May not:** wait for time to pass, or use anything but HTTP, signals and the exit code.
 
 mod check;
+mod cluster;
 mod directory;
 mod keys;
 mod ledger;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use anyhow::Result;
 use semel_tests::dice::Dice;
 use semel_tests::process::{Server, is_full, until};
+use semel_tests::site::Site;
 
 use crate::check;
 use crate::load::Load;
@@ -25,15 +26,14 @@ fn soak_every_acknowledged_transition_survives_kill_nine() -> Result<()> {
 }
 
 fn survive(kills: u64) -> Result<()> {
-    let directory = tempfile::tempdir()?;
-    let mut server = Server::start(directory.path(), &[])?;
-    let load = Load::new(server.caller()?)?;
+    let mut site = Site::alone()?;
+    let load = Load::new(site.caller()?)?;
     let mut dice = Dice::thrown();
     std::thread::scope(|scope| {
         let mut running = load.run(scope, &mut dice);
         for kill in 1..=kills {
             running.progress(20 + dice.below(400))?;
-            end(&mut server, &load, &mut dice)?;
+            end(site.any(&mut dice), &load, &mut dice)?;
             eprintln!("kill {kill} after {} transitions", load.ledger.progress());
         }
         running.progress(1)?;
@@ -42,7 +42,7 @@ fn survive(kills: u64) -> Result<()> {
         running.stop()
     })?;
     check::promises(&load.caller, &load.ledger)?;
-    server.stop()
+    site.stop()
 }
 
 /// So many, unless `SEMEL_KILLS` says otherwise.

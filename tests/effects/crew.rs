@@ -6,10 +6,10 @@ use std::process::{Child, Command, Stdio};
 use anyhow::Result;
 use semel_tests::dice::Dice;
 
-use crate::worker::{KEYED, MORTAL, NAME, ORACLE, SERVER};
+use crate::worker::{KEYED, MORTAL, NAME, ORACLE, SERVERS};
 
 pub(crate) struct Crew {
-    server: SocketAddr,
+    servers: String,
     oracle: String,
     keyed: bool,
     dice: Dice,
@@ -20,14 +20,15 @@ pub(crate) struct Crew {
 
 impl Crew {
     pub(crate) fn hire(
-        server: SocketAddr,
+        servers: &[SocketAddr],
         oracle: &str,
         keyed: bool,
         count: usize,
         dice: Dice,
     ) -> Result<Self> {
-        let (oracle, members) = (oracle.to_owned(), Vec::new());
-        let mut crew = Self { server, oracle, keyed, dice, members, hired: 0, deaths: 0 };
+        let servers: Vec<_> = servers.iter().map(SocketAddr::to_string).collect();
+        let (servers, oracle, members) = (servers.join(","), oracle.to_owned(), Vec::new());
+        let mut crew = Self { servers, oracle, keyed, dice, members, hired: 0, deaths: 0 };
         for _ in 0..count {
             crew.add(true)?;
         }
@@ -38,7 +39,7 @@ impl Crew {
         self.hired += 1;
         let member = Command::new(std::env::current_exe()?)
             .args(["--exact", "worker::a_worker_at_work", "--ignored"])
-            .env(SERVER, self.server.to_string())
+            .env(SERVERS, &self.servers)
             .env(ORACLE, &self.oracle)
             .env(NAME, format!("w{}", self.hired))
             .env(KEYED, if self.keyed { "1" } else { "0" })

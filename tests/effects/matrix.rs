@@ -9,7 +9,9 @@ use std::collections::BTreeMap;
 use anyhow::{Context as _, Result, ensure};
 use reqwest::Method;
 use semel_tests::dice::Dice;
-use semel_tests::process::{Caller, DEADLINE, Server, is_full, until};
+use semel_tests::postgres;
+use semel_tests::process::{Caller, DEADLINE, is_full, until};
+use semel_tests::site::Site;
 use serde_json::{Value, json};
 
 use crate::crew::Crew;
@@ -26,29 +28,40 @@ const LEASE_S: u32 = 1;
 
 #[test]
 fn a_far_side_that_knows_keys_does_it_once_whoever_dies() -> Result<()> {
-    survive("RETRY", true, crashes())
+    survive(Site::alone()?, "RETRY", true, crashes())
 }
 
 #[test]
 fn what_may_have_happened_is_held_until_somebody_says() -> Result<()> {
-    survive("HOLD", false, crashes())
+    survive(Site::alone()?, "HOLD", false, crashes())
 }
 
 #[test]
 fn what_may_have_happened_is_looked_up() -> Result<()> {
-    survive("PROBE", false, crashes())
+    survive(Site::alone()?, "PROBE", false, crashes())
 }
 
 #[test]
 fn what_may_have_happened_fails_rather_than_happen_twice() -> Result<()> {
-    survive("FAIL", false, crashes())
+    survive(Site::alone()?, "FAIL", false, crashes())
 }
 
 #[test]
 #[ignore = "two thousand crashes: ./check soak effects"]
 fn soak_nothing_happens_twice() -> Result<()> {
     for (policy, keyed) in [("RETRY", true), ("HOLD", false), ("PROBE", false), ("FAIL", false)] {
-        survive(policy, keyed, CRASHES_SOAK)?;
+        survive(Site::alone()?, policy, keyed, CRASHES_SOAK)?;
+    }
+    Ok(())
+}
+
+/// Workers and oracle know nothing of it: they ask one node after the other.
+#[test]
+#[ignore = "needs PostgreSQL; run by ./check full"]
+fn nothing_happens_twice_through_three_nodes() -> Result<()> {
+    for (policy, keyed) in [("RETRY", true), ("HOLD", false), ("PROBE", false), ("FAIL", false)] {
+        let site = Site::cluster(&postgres::shared().database()?)?;
+        survive(site, policy, keyed, crashes())?;
     }
     Ok(())
 }
@@ -60,14 +73,13 @@ fn crashes() -> u64 {
 }
 
 /// Starts orders, three workflows each, until so many have died; then everything must end.
-fn survive(policy: &str, keyed: bool, crashes: u64) -> Result<()> {
+fn survive(mut site: Site, policy: &str, keyed: bool, crashes: u64) -> Result<()> {
     let directory = tempfile::tempdir()?;
-    let mut server = Server::start(directory.path(), &[])?;
     let oracle = Oracle::start(directory.path())?;
-    let caller = server.caller()?;
+    let caller = site.caller()?;
     define(&caller, policy, LEASE_S)?;
     let mut dice = Dice::thrown();
-    let mut crew = Crew::hire(server.address(), &oracle.address, keyed, CREW, dice.fork())?;
+    let mut crew = Crew::hire(&site.addresses(), &oracle.address, keyed, CREW, dice.fork())?;
     let mut runs: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut open: Vec<String> = Vec::new();
     let mut kills = 0;
@@ -79,9 +91,8 @@ fn survive(policy: &str, keyed: bool, crashes: u64) -> Result<()> {
             runs.insert(order, ids);
         }
         if dice.once_in(8 * CREW as u64) {
-            server.kill9()?;
+            site.any(&mut dice).restart()?;
             kills += 1;
-            server.restart()?;
         }
         crew.look(true)?;
         if policy == "HOLD" {
@@ -108,7 +119,7 @@ fn survive(policy: &str, keyed: bool, crashes: u64) -> Result<()> {
     );
     judge(policy, &caller, &oracle, &runs)?;
     drop(crew);
-    server.stop()
+    site.stop()
 }
 
 fn start(caller: &Caller, order: &str) -> Result<Vec<String>> {

@@ -88,7 +88,7 @@ fn die_at(death: Option<Death>, here: Death) {
     }
 }
 
-pub(crate) const SERVER: &str = "SEMEL_WORKER_SERVER";
+pub(crate) const SERVERS: &str = "SEMEL_WORKER_SERVERS";
 pub(crate) const ORACLE: &str = "SEMEL_WORKER_ORACLE";
 pub(crate) const NAME: &str = "SEMEL_WORKER_NAME";
 pub(crate) const KEYED: &str = "SEMEL_WORKER_KEYED";
@@ -98,10 +98,11 @@ pub(crate) const MORTAL: &str = "SEMEL_WORKER_MORTAL";
 #[test]
 #[ignore = "the other process of the tests here; alone it has nothing to do"]
 fn a_worker_at_work() -> Result<()> {
-    let Ok(server) = std::env::var(SERVER) else { return Ok(()) };
+    let Ok(servers) = std::env::var(SERVERS) else { return Ok(()) };
+    let servers: Vec<_> = servers.split(',').map(str::parse).collect::<Result<_, _>>()?;
     let said = |name: &str| std::env::var(name).with_context(|| name.to_owned());
     let worker = Worker {
-        server: Caller::new(server.parse()?)?,
+        server: Caller::of(&servers)?,
         oracle: Caller::new(said(ORACLE)?.parse()?)?,
         name: said(NAME)?,
         keyed: said(KEYED)? == "1",

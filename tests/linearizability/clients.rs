@@ -8,7 +8,8 @@ use anyhow::{Context as _, Result, bail, ensure};
 use reqwest::Method;
 use semel_tests::dice::Dice;
 use semel_tests::linearizability::{Asked, Operation, Status, Told};
-use semel_tests::process::{Answer, Caller, DEADLINE, Server, until};
+use semel_tests::process::{Answer, Caller, DEADLINE, until};
+use semel_tests::site::Site;
 use serde_json::json;
 
 const NAME: &str = "raced";
@@ -54,15 +55,15 @@ struct Arena<'a> {
     runs: Mutex<BTreeMap<String, Vec<String>>>,
 }
 
-/// Lets the clients loose, and kills the server under them now and then.
+/// Lets the clients loose, and kills a server under them now and then.
 pub(crate) fn race(
-    server: &mut Server,
+    site: &mut Site,
     prefix: &str,
     plan: &Plan,
     dice: &mut Dice,
 ) -> Result<Histories> {
     let arena = Arena {
-        caller: server.caller()?,
+        caller: site.caller()?,
         prefix,
         plan,
         time: AtomicU64::new(0),
@@ -78,7 +79,7 @@ pub(crate) fn race(
                 scope.spawn(move || Client { arena, number, dice, requests: 0 }.live())
             })
             .collect();
-        let killed = arena.kill(server, dice);
+        let killed = arena.kill(site, dice);
         let lives: Result<Vec<()>> =
             clients.into_iter().map(|client| client.join().expect("it did not panic")).collect();
         killed.and(lives)
@@ -87,13 +88,14 @@ pub(crate) fn race(
 }
 
 impl Arena<'_> {
-    fn kill(&self, server: &mut Server, dice: &mut Dice) -> Result<()> {
+    fn kill(&self, site: &mut Site, dice: &mut Dice) -> Result<()> {
         let share = self.plan.operations / (self.plan.kills + 1);
         for kill in 1..=self.plan.kills {
             let at = share * kill + dice.below(share / 2 + 1);
             let is_there = || self.begun.load(Ordering::Relaxed) >= at || self.is_broken();
             until("the clients are at it", DEADLINE, || is_there().then_some(()))?;
-            server.restart().inspect_err(|_| self.broken.store(true, Ordering::Relaxed))?;
+            let restarted = site.any(dice).restart();
+            restarted.inspect_err(|_| self.broken.store(true, Ordering::Relaxed))?;
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ mod house;
 #[path = "../door/keyed_routes.rs"]
 mod keyed_routes;
 mod kills;
+mod overtaken;
 mod polls;
 #[expect(dead_code, reason = "the door sends more kinds of requests")]
 #[path = "../door/raw.rs"]

@@ -3,5 +3,7 @@
 pub mod dice;
 pub mod linearizability;
 pub mod oracle;
+pub mod postgres;
 pub mod process;
 pub mod scripts;
+pub mod site;

@@ -8,7 +8,8 @@ use std::fs::File;
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU16, AtomicUsize, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
@@ -243,7 +244,7 @@ fn command(directory: &Path, address: SocketAddr) -> Result<Command> {
 
 /// A port that is free now and that no outgoing connection will take while the server is down: a
 /// client that knocks at a dead port of the ephemeral range can end up connected to itself.
-fn free_address() -> Result<SocketAddr> {
+pub(crate) fn free_address() -> Result<SocketAddr> {
     const FIRST: u16 = 15_000;
     const PORTS: u16 = 15_000;
     static TAKEN: AtomicU16 = AtomicU16::new(0);
@@ -310,10 +311,11 @@ fn youngest_unless_tests(directory: &Path) -> Result<Option<SystemTime>> {
     if directory.ends_with("tests") { Ok(None) } else { youngest(directory) }
 }
 
-/// Asks one server; clones share connections.
+/// Asks one server, or one of several after the other; clones share connections.
 #[derive(Clone)]
 pub struct Caller {
-    base: String,
+    bases: Arc<[String]>,
+    turn: Arc<AtomicUsize>,
     client: reqwest::blocking::Client,
 }
 
@@ -337,23 +339,38 @@ impl Answer {
 
 impl Caller {
     pub fn new(address: SocketAddr) -> Result<Self> {
-        Self::with_token(address, None)
+        Self::of(&[address])
+    }
+
+    /// Asks each of them in turn.
+    pub fn of(addresses: &[SocketAddr]) -> Result<Self> {
+        Self::build(addresses, None)
     }
 
     /// Sends the token with everything.
     pub fn with_token(address: SocketAddr, token: Option<&str>) -> Result<Self> {
+        Self::build(&[address], token)
+    }
+
+    fn build(addresses: &[SocketAddr], token: Option<&str>) -> Result<Self> {
         let mut headers = reqwest::header::HeaderMap::new();
         if let Some(token) = token {
             headers.insert("X-Authorization", token.parse()?);
         }
         let client = reqwest::blocking::Client::builder().timeout(ANSWER_WITHIN);
         let client = client.default_headers(headers).build()?;
-        Ok(Self { base: format!("http://{address}"), client })
+        let bases = addresses.iter().map(|address| format!("http://{address}")).collect();
+        Ok(Self { bases, turn: Arc::default(), client })
+    }
+
+    fn url(&self, path: &str) -> String {
+        let turn = self.turn.fetch_add(1, Ordering::Relaxed);
+        format!("{}{path}", self.bases[turn % self.bases.len()])
     }
 
     /// Asks once. An error means that no answer came; what was asked may have happened.
     pub fn ask(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Answer> {
-        let mut request = self.client.request(method, format!("{}{path}", self.base));
+        let mut request = self.client.request(method, self.url(path));
         if let Some(body) = body {
             request = request.json(body);
         }
@@ -364,7 +381,7 @@ impl Caller {
 
     /// Asks with a body that is not JSON, or not only.
     pub fn put_text(&self, path: &str, body: &str) -> Result<Answer> {
-        let request = self.client.put(format!("{}{path}", self.base)).body(body.to_owned());
+        let request = self.client.put(self.url(path)).body(body.to_owned());
         let response = request.header("Content-Type", "text/plain").send()?;
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         Ok(Answer { status, headers, body: response.text()? })
@@ -372,7 +389,7 @@ impl Caller {
 
     /// Posts nothing but headers.
     pub fn ask_with(&self, headers: &[(&str, &str)], path: &str) -> Result<Answer> {
-        let mut request = self.client.post(format!("{}{path}", self.base));
+        let mut request = self.client.post(self.url(path));
         for (name, value) in headers {
             request = request.header(*name, *value);
         }

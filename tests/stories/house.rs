@@ -1,8 +1,11 @@
 //! # The house: a whole server in this process, which can die and come back
 //!
-//! Messages go through the real door, without sockets. Time stands still until it is advanced, so
+//! Or several that share a database, and die together. Messages go through the real door, without
+//! sockets. Time stands still until it is advanced, so
 //! the house can be waited for by condition: it is quiet when nothing waits and nothing is due.
 
+use std::cell::Cell;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -13,7 +16,9 @@ use semel_api::{App, Door, KeyRules, Limits, Watch, door};
 use semel_model::Timestamp;
 use semel_runtime::{Runtime, Sabotage, Settings, World};
 use semel_store::{Clock, MemoryStore, Plant, Store};
-use semel_store_sqlite::SqliteStore;
+use semel_store_postgres::{Options, PostgresStore};
+use semel_store_sqlite::{OpenError, SqliteStore};
+use semel_tests::postgres;
 use semel_tests::scripts::AtOnce;
 use tempfile::TempDir;
 use tower::ServiceExt;
@@ -34,6 +39,9 @@ const DAWN: Timestamp = Timestamp::from_ms(1_767_225_600_000);
 pub(crate) enum On {
     Memory,
     Sqlite,
+    Postgres,
+    /// Three nodes on one database; each message goes to the next of them.
+    ThreeNodes,
 }
 
 /// A request that can be sent again.
@@ -91,13 +99,17 @@ pub(crate) struct House {
     disk: Disk,
     settings: Settings,
     /// None while it is dead.
-    life: Option<Life>,
+    lives: Vec<Life>,
+    /// Counts what was asked, so that all of them are.
+    asked: Cell<usize>,
 }
 
 /// What outlives a life.
 enum Disk {
     Memory(MemoryStore),
     Sqlite(TempDir),
+    /// The address of a database, where time stands still too, and the names of its nodes.
+    Postgres(String, &'static [&'static str]),
 }
 
 struct Life {
@@ -112,10 +124,16 @@ impl House {
         let disk = match on {
             On::Memory => Disk::Memory(MemoryStore::with_disk(Arc::clone(&clock))),
             On::Sqlite => Disk::Sqlite(tempfile::tempdir()?),
+            On::Postgres => Disk::Postgres(postgres::shared().database_at(DAWN.ms())?, &["one"]),
+            On::ThreeNodes => {
+                let url = postgres::shared().database_at(DAWN.ms())?;
+                Disk::Postgres(url, &["one", "two", "three"])
+            }
         };
         let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let settings = Settings { sabotage, retention_ms: None, down: || {} };
-        let mut house = Self { tokio, clock, disk, settings, life: None };
+        let (lives, asked) = (Vec::new(), Cell::new(0));
+        let mut house = Self { tokio, clock, disk, settings, lives, asked };
         house.live()?;
         Ok(house)
     }
@@ -125,12 +143,35 @@ impl House {
     }
 
     fn live(&mut self) -> Result<()> {
-        let store: Arc<dyn Store> = match &self.disk {
-            Disk::Memory(store) => Arc::new(store.clone()),
+        let stores: Vec<Arc<dyn Store>> = match &self.disk {
+            Disk::Memory(store) => vec![Arc::new(store.clone())],
             Disk::Sqlite(directory) => {
-                Arc::new(SqliteStore::open(directory.path(), Arc::clone(&self.clock))?)
+                vec![Arc::new(self.open_sqlite(directory.path())?)]
+            }
+            Disk::Postgres(url, nodes) => {
+                let stores = nodes.iter().map(|node| open_postgres(url, node));
+                stores.collect::<Result<_>>()?
             }
         };
+        let lives = stores.into_iter().map(|store| self.live_on(store));
+        self.lives = lives.collect::<Result<_>>()?;
+        Ok(())
+    }
+
+    /// A process that another test is just starting holds what this one holds, for a moment.
+    fn open_sqlite(&self, directory: &Path) -> Result<SqliteStore> {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            match SqliteStore::open(directory, Arc::clone(&self.clock)) {
+                Err(OpenError::Held { .. }) if Instant::now() < deadline => {
+                    std::thread::sleep(GLANCE);
+                }
+                opened => return Ok(opened?),
+            }
+        }
+    }
+
+    fn live_on(&self, store: Arc<dyn Store>) -> Result<Life> {
         let world = World::new(store).with_scripts(Arc::new(AtOnce));
         let runtime = Arc::new(Runtime::over(world, self.settings)?);
         let limits = Limits {
@@ -146,8 +187,7 @@ impl House {
             test_clock: true,
             watch: Watch::default(),
         };
-        self.life = Some(Life { door: door(app, &[]), runtime });
-        Ok(())
+        Ok(Life { door: door(app, &[]), runtime })
     }
 
     /// Plants a bug in the memory store.
@@ -164,16 +204,26 @@ impl House {
 
     /// The same, but nobody starts it again for a while.
     pub(crate) fn away(&mut self, ms: i64) -> Result<()> {
-        self.life = None;
+        self.lives.clear();
         self.clock.advance_ms(ms);
-        if let Disk::Memory(store) = &self.disk {
-            store.crash();
+        match &self.disk {
+            Disk::Memory(store) => store.crash(),
+            Disk::Postgres(url, _) if ms > 0 => {
+                let advance = format!("UPDATE clock SET offset_ms = offset_ms + {ms}");
+                postgres::shared().psql_at(url, &advance)?;
+            }
+            Disk::Sqlite(_) | Disk::Postgres(..) => {}
         }
         self.live()
     }
 
     pub(crate) fn ask(&self, message: &Message) -> Result<Reply> {
-        let life = self.life.as_ref().context("the house is dead")?;
+        ensure!(!self.lives.is_empty(), "the house is dead");
+        self.asked.set(self.asked.get() + 1);
+        self.ask_of(&self.lives[self.asked.get() % self.lives.len()], message)
+    }
+
+    fn ask_of(&self, life: &Life, message: &Message) -> Result<Reply> {
         let mut request = Request::builder()
             .method(message.method)
             .uri(&message.path)
@@ -196,11 +246,27 @@ impl House {
 
     /// Time passes, and whatever comes due is dealt with. A mortal house dies of it.
     pub(crate) fn advance(&mut self, ms: i64) -> Result<()> {
-        let message = Message::post("/test/clock", format!("{{\"advanceMs\":{ms}}}"));
-        let reply = self.ask(&message)?;
-        let died = reply.status == 503 && self.is_mortal();
-        ensure!(reply.status == 200 || died, "the clock answers {}: {}", reply.status, reply.body);
+        // The others notice by themselves, in a moment; nobody wants to wait for that here.
+        for (at, life) in self.lives.iter().enumerate() {
+            let ms = if at == 0 { ms } else { 0 };
+            let message = Message::post("/test/clock", format!("{{\"advanceMs\":{ms}}}"));
+            let reply = self.ask_of(life, &message)?;
+            let died = reply.status == 503 && self.is_mortal();
+            let (status, body) = (reply.status, reply.body);
+            ensure!(status == 200 || died, "the clock answers {status}: {body}");
+        }
         self.settle()
+    }
+
+    /// Whoever died is started again; others, should there be some, have gone on.
+    pub(crate) fn revive(&mut self) -> Result<()> {
+        let Disk::Postgres(url, nodes) = &self.disk else { return self.reopen() };
+        for (at, node) in nodes.iter().enumerate() {
+            if self.lives[at].runtime.is_down() {
+                self.lives[at] = self.live_on(open_postgres(url, node)?)?;
+            }
+        }
+        Ok(())
     }
 
     /// Waits until nothing waits and nothing is due, over as many lives as that takes.
@@ -209,17 +275,17 @@ impl House {
             if self.becomes_quiet()? {
                 return Ok(());
             }
-            self.reopen()?;
+            self.revive()?;
         }
         bail!("the house died {LIVES_MAX} times and still has something to do")
     }
 
     /// False: it died meanwhile.
     fn becomes_quiet(&self) -> Result<bool> {
-        let runtime = &self.life.as_ref().context("the house is dead")?.runtime;
         let deadline = Instant::now() + PATIENCE;
-        while !runtime.is_quiet() {
-            if runtime.is_down() {
+        let runtimes = || self.lives.iter().map(|life| &life.runtime);
+        while !runtimes().all(|runtime| runtime.is_quiet()) {
+            if runtimes().any(|runtime| runtime.is_down()) {
                 ensure!(self.is_mortal(), "the lane is down, and nobody asked for it");
                 return Ok(false);
             }
@@ -227,5 +293,20 @@ impl House {
             std::thread::sleep(GLANCE);
         }
         Ok(true)
+    }
+}
+
+fn open_postgres(url: &str, node: &str) -> Result<Arc<dyn Store>> {
+    let options = Options { lease_grace_ms: 0, ..Options::named(node) };
+    Ok(Arc::new(PostgresStore::open(url, &options)?))
+}
+
+impl Drop for House {
+    /// There are many stories; databases are used again.
+    fn drop(&mut self) {
+        self.lives.clear();
+        if let Disk::Postgres(url, _) = &mut self.disk {
+            postgres::shared().give_back(std::mem::take(url));
+        }
     }
 }

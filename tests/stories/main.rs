@@ -1,7 +1,8 @@
 //! # Stories: text a stranger can read, told three ways on every store
 //!
 //! To add one, write `NAME.story` here and list it below. Each is told plain, echoed and broken, on
-//! memory and on SQLite; every telling must end as the plain one on memory does.
+//! memory, on SQLite and, where it is asked for, on PostgreSQL; every telling must end as the plain
+//! one on memory does.
 
 mod answers;
 mod definition;
@@ -41,6 +42,16 @@ macro_rules! stories {
                 #[test]
                 fn on_sqlite() {
                     crate::tell(stringify!($name), stringify!($telling), crate::On::Sqlite);
+                }
+                #[test]
+                #[ignore = "needs PostgreSQL; run by ./check full"]
+                fn on_postgres() {
+                    crate::tell(stringify!($name), stringify!($telling), crate::On::Postgres);
+                }
+                #[test]
+                #[ignore = "needs PostgreSQL; run by ./check full"]
+                fn on_three_nodes() {
+                    crate::tell(stringify!($name), stringify!($telling), crate::On::ThreeNodes);
                 }
             })*
         }

@@ -89,8 +89,16 @@ fn forget_keys(value: &mut Value) {
             fields.values_mut().for_each(forget_keys);
         }
         Value::Array(list) => list.iter_mut().for_each(forget_keys),
+        Value::String(text) if text.starts_with("fence ") => *text = without_numbers(text),
         _ => {}
     }
+}
+
+/// Which fences are named depends on who has drawn them.
+fn without_numbers(text: &str) -> String {
+    let is_number = |word: &&str| word.bytes().all(|byte| byte.is_ascii_digit());
+    let words = text.split(' ').map(|word| if is_number(&word) { "#" } else { word });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// The first line in which two endings differ.

@@ -69,7 +69,7 @@ fn insist(house: &mut House, message: &Message, commits: usize) -> Result<Told> 
         if reply.status != 503 {
             return Ok(Told { reply, echo: None, was_lost: losses > 0 });
         }
-        house.reopen()?;
+        house.revive()?;
         house.settle()?;
     }
     bail!("sent again after its answer was lost, it changed something again")

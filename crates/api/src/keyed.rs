@@ -121,6 +121,9 @@ impl Serving {
             let request = Arc::new(request);
             let again = Request::from_parts(self.parts.clone(), HttpBody::from(self.body.clone()));
             let answer = request.serve(self.next.clone().run(again)).await;
+            if request.is_overtaken() {
+                continue;
+            }
             let answer = match begun {
                 Some(_) if is_refusal(&answer) && !request.has_steps() => {
                     request.answer_for();

@@ -51,7 +51,7 @@ pub(crate) fn code(error: &anyhow::Error) -> u8 {
         return of_client(error);
     }
     match error.downcast_ref::<CannotBackUp>() {
-        Some(CannotBackUp::Memory) => ASKED_WRONGLY,
+        Some(CannotBackUp::Memory | CannotBackUp::Postgres) => ASKED_WRONGLY,
         Some(CannotBackUp::Failed(BackupError::NoData { .. })) => NOT_FOUND,
         Some(CannotBackUp::Failed(BackupError::Taken { .. })) => CONFLICT,
         Some(CannotBackUp::Failed(_)) | None => FAILED,

@@ -16,6 +16,7 @@ mod flags;
 mod given;
 mod lint;
 mod logging;
+mod migrate;
 mod rotate;
 mod script_child;
 mod server;
@@ -54,6 +55,7 @@ fn command() -> Command {
         .subcommand(lint::Lint::command())
         .subcommand(doctor::command())
         .subcommand(backup::command())
+        .subcommand(migrate::command())
         .subcommand(config::command())
         .subcommand(rotate::command())
         .subcommand(admin_key::command())
@@ -67,6 +69,7 @@ fn run(matches: &ArgMatches) -> anyhow::Result<()> {
         Some((rotate::NAME, matches)) => rotate::execute(matches),
         Some((admin_key::NAME, matches)) => admin_key::execute(matches),
         Some((backup::NAME, matches)) => backup::execute(matches),
+        Some((migrate::NAME, matches)) => migrate::execute(matches),
         Some((doctor::NAME, matches)) => doctor::execute(matches),
         Some((completions::NAME, matches)) => completions::execute(matches, command()),
         Some((script_child::NAME, _)) => script_child::execute(),

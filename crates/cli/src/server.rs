@@ -50,7 +50,8 @@ fn variables() -> Vec<(String, String)> {
 
 /// Where it listens and where data is; the first thing a person wants to know.
 fn banner(address: SocketAddr, config: &Config, first_key: Option<NewKey>) {
-    let data = match config.store {
+    let data = match &config.store {
+        Store::Postgres(url) => url.to_string(),
         Store::Sqlite => format!("{} (SQLite)", config.data.display()),
         Store::Memory => "in memory; nothing survives this process".to_owned(),
     };

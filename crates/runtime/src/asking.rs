@@ -137,7 +137,7 @@ fn ask(
     let question = asked.digest(task);
     match &asked.question {
         Question::ActiveDomains { task_type, domains } => {
-            let answer = world.polls.active(task_type, domains, world.store.now());
+            let answer = world.active_domains(task_type, domains, world.store.now());
             Told::Answered(Box::new(timer(id, Event::Answered { task, question, answer })))
         }
         Question::Script { language, source } => {

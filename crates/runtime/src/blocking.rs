@@ -11,6 +11,8 @@ use semel_model::{ExecutionId, TaskId};
 use crate::failure::Failure;
 use crate::reading::Snapshot;
 use crate::runtime::Runtime;
+use crate::timers::LOOK_EVERY;
+use crate::watchers::Watch;
 use crate::world::World;
 
 /// How deep children are looked into.
@@ -61,13 +63,25 @@ impl Runtime {
                 continue; // A child that was not listened to may have changed since the look.
             }
             let goes_on = !is_worth_telling
-                && tokio::time::timeout_at(until, watch.changed()).await.is_ok()
+                && self.changes(&watch, until).await
                 && !self.world().watchers.is_closing();
             if !goes_on {
                 let Look { run, blocked, .. } = look;
                 return Ok(Seen { run, blocked, timed_out: !is_worth_telling });
             }
         }
+    }
+}
+
+impl Runtime {
+    /// False: patience ended. A change made by another process is not heard of, so it is looked for.
+    async fn changes(&self, watch: &Watch<'_>, until: tokio::time::Instant) -> bool {
+        let look = match self.world().store.is_shared() {
+            true => until.min(tokio::time::Instant::now() + LOOK_EVERY),
+            false => until,
+        };
+        let heard = tokio::time::timeout_at(look, watch.changed()).await.is_ok();
+        heard || tokio::time::Instant::now() < until
     }
 }
 

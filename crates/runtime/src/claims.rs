@@ -16,6 +16,10 @@ impl Round {
         if !claim.waiting.take() {
             return Outcome::Answer(Ok(Answer::Claimed(Vec::new()))); // Nobody listens.
         }
+        if claim.named && !self.held.by_token.contains_key(&claim.token) {
+            claim.waiting.put_back();
+            return Outcome::Defer; // Another lane holds what it may have been given.
+        }
         let held = self.held_under(world, claim.token);
         if !held.is_empty() {
             return Outcome::Answer(Ok(Answer::Claimed(held)));

@@ -83,7 +83,7 @@ impl Round {
         let now = self.held.now;
         for (task, asked) in execution.due_questions(now) {
             if let Question::ActiveDomains { task_type, domains } = &asked.question {
-                let answer = world.polls.active(task_type, domains, now);
+                let answer = world.active_domains(task_type, domains, now);
                 let event = Event::Answered { task, question: asked.digest(task), answer };
                 self.event(world, &EventWork::own(id, event), &Wants::default());
             }

@@ -19,6 +19,7 @@ use crate::inbox::Class;
 use crate::requests::Step;
 use crate::round::{Outcome, Round};
 use crate::runtime::Runtime;
+use crate::timers::LOOK_EVERY;
 use crate::work::{Answer, Work};
 
 /// A call of somebody outside on one record.
@@ -150,7 +151,9 @@ impl Runtime {
             if left.is_zero() || self.world().watchers.is_closing() {
                 return Ok(verdict);
             }
-            let nap = left.min(until_lapse(record, self.now())).min(LOOK_AT_LEAST);
+            let is_shared = self.world().store.is_shared();
+            let most = if is_shared { LOOK_EVERY } else { LOOK_AT_LEAST };
+            let nap = left.min(until_lapse(record, self.now())).min(most);
             let _ = tokio::time::timeout(nap, bell.rung()).await; // Either way it looks again.
         }
     }

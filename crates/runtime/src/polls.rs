@@ -1,15 +1,20 @@
 //! # Polls: which workers were here lately
 //!
-//! Kept in memory, told by every poll, empty or not. Domain routing asks here, and people do.
+//! Kept in memory, told by every poll, empty or not, and by other processes through the store. Domain
+//! routing asks here, and people do.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use semel_engine::{Answer, Queue};
 use semel_model::{PollData, Timestamp};
+use semel_store::Polled;
 
 /// A domain counts as active this long after a poll.
 const ACTIVE_MS: i64 = 10_000;
+
+/// Others are told of the polls of a queue this often.
+const TOLD_EVERY_MS: i64 = 1_000;
 
 /// Queues remembered before those without a recent poll are forgotten.
 const QUEUES_MAX: usize = 10_000;
@@ -21,16 +26,40 @@ pub(crate) struct Polls(Mutex<BTreeMap<Queue, Poll>>);
 struct Poll {
     at: Timestamp,
     worker: Option<String>,
+    /// When others were last told.
+    told_at: Timestamp,
 }
 
 impl Polls {
-    pub(crate) fn note(&self, queue: &Queue, worker: Option<&str>, now: Timestamp) {
+    /// True: it is time that others are told.
+    pub(crate) fn note(&self, queue: &Queue, worker: Option<&str>, now: Timestamp) -> bool {
+        let mut polls = self.polls();
+        let told_at = polls.get(queue).map_or(Timestamp::NOT_YET, |last| last.told_at);
+        let is_news = now.since_ms(told_at) >= TOLD_EVERY_MS;
+        let told_at = if is_news { now } else { told_at };
+        let last = Poll { at: now, worker: worker.map(str::to_owned), told_at };
+        polls.insert(queue.clone(), last);
+        is_news
+    }
+
+    /// What other processes have seen.
+    pub(crate) fn learn(&self, polled: Vec<Polled>) {
+        let mut polls = self.polls();
+        for Polled { queue, worker, at } in polled {
+            let told_at = polls.get(&queue).map_or(Timestamp::NOT_YET, |last| last.told_at);
+            if polls.get(&queue).is_none_or(|last| last.at < at) {
+                polls.insert(queue, Poll { at, worker, told_at });
+            }
+        }
+    }
+
+    fn polls(&self) -> MutexGuard<'_, BTreeMap<Queue, Poll>> {
         let mut polls = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if polls.len() >= QUEUES_MAX {
-            polls.retain(|_, last| now.since_ms(last.at) < ACTIVE_MS);
+            let latest = polls.values().map(|last| last.at).max().unwrap_or_default();
+            polls.retain(|_, last| latest.since_ms(last.at) < ACTIVE_MS);
         }
-        let last = Poll { at: now, worker: worker.map(str::to_owned) };
-        polls.insert(queue.clone(), last);
+        polls
     }
 
     pub(crate) fn data(&self) -> Vec<PollData> {

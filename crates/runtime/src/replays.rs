@@ -188,6 +188,15 @@ impl Round {
     /// The answer of a step that was done before. None: it has to be done.
     pub(crate) fn replayed(&self, world: &World, item: &Item) -> Option<Outcome> {
         let step = item.step.as_deref()?;
+        match self.is_answered(step) {
+            Ok(false) => {}
+            // What its steps were told is forgotten by now.
+            Ok(true) => {
+                step.request.overtake();
+                return Some(Outcome::Answer(Err(Failure::Unavailable)));
+            }
+            Err(outcome) => return Some(outcome),
+        }
         match self.known(world, step) {
             Ok(kept) => {
                 let kept = kept?;
@@ -198,6 +207,14 @@ impl Round {
             }
             Err(outcome) => Some(outcome),
         }
+    }
+
+    /// Whether the whole request was answered, by another node, while this one served it.
+    fn is_answered(&self, step: &Step) -> Result<bool, Outcome> {
+        let held = self.held_record(&step.request.named.key)?;
+        let kept = Kept::live(held, self.held.now);
+        let kept = kept.map_err(|failure| Outcome::Answer(Err(failure)))?;
+        Ok(kept.is_some_and(|kept| kept.answer.is_some()))
     }
 
     fn known(&self, world: &World, step: &Step) -> Result<Option<Kept>, Outcome> {

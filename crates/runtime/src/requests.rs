@@ -25,6 +25,7 @@ use crate::inbox::Class;
 use crate::replays::Kept;
 use crate::runtime::Runtime;
 use crate::work::{Answer, Item, Work};
+use crate::world::World;
 
 /// How long the answer to a request is kept.
 pub const REQUEST_KEY_MS: i64 = 24 * 3_600 * 1_000;
@@ -76,6 +77,7 @@ pub struct KeyedRequest {
     next: AtomicU32,
     done: Mutex<BTreeSet<u32>>,
     recalled: AtomicBool,
+    overtaken: AtomicBool,
 }
 
 tokio::task_local! {
@@ -92,6 +94,7 @@ impl KeyedRequest {
             next: AtomicU32::new(1),
             done: Mutex::default(),
             recalled: AtomicBool::new(false),
+            overtaken: AtomicBool::new(false),
         }
     }
 
@@ -112,6 +115,15 @@ impl KeyedRequest {
     /// Something of it had been done before.
     pub fn is_recalled(&self) -> bool {
         self.recalled.load(Ordering::Relaxed)
+    }
+
+    /// It was answered elsewhere meanwhile: whatever serving it here has led to is no answer.
+    pub fn is_overtaken(&self) -> bool {
+        self.overtaken.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn overtake(&self) {
+        self.overtaken.store(true, Ordering::Relaxed);
     }
 
     /// Somebody answers for it from what is known of its first step.
@@ -290,14 +302,12 @@ impl Runtime {
     /// What that step was answered when it was done before.
     pub async fn recalled(&self, step: Option<&Step>) -> Result<Option<Answer>, Failure> {
         let Some(step) = step.filter(|step| step.request.resumed).cloned() else { return Ok(None) };
-        let key = step.key();
-        let named = step.request.named.clone();
-        let kept = self.blocking(move |world| {
-            let record = world.store.record(&key)?;
-            let kept = Kept::live(record.as_ref(), world.store.now())?;
-            kept.map(|kept| kept.check(world, &named).map(|()| kept)).transpose()
-        });
-        let answer = kept.await?.and_then(Kept::answered);
+        let asked = step.clone();
+        let (answer, is_over) = self.blocking(move |world| world.recall(&asked)).await?;
+        if is_over {
+            step.request.overtake();
+            return Err(Failure::Unavailable);
+        }
         if answer.is_some() {
             step.note_done();
             step.request.recall();
@@ -330,5 +340,22 @@ impl Runtime {
         let settlement = Settlement { request: Arc::clone(request), answer };
         let work = Work::Settle(Box::new(settlement));
         self.inbox.push(Item::new(work, Box::new(move |_| drop(turn))));
+    }
+}
+
+impl World {
+    /// What a step was answered, or whether the whole request was: then its steps are forgotten. In
+    /// this order, since both change by one commit.
+    fn recall(&self, step: &Step) -> Result<(Option<Answer>, bool), Failure> {
+        let named = &step.request.named;
+        let known = |key: &RecordKey| {
+            let record = self.store.record(key)?;
+            let kept = Kept::live(record.as_ref(), self.store.now())?;
+            kept.map(|kept| kept.check(self, named).map(|()| kept)).transpose()
+        };
+        match known(&step.key())?.and_then(Kept::answered) {
+            Some(answer) => Ok((Some(answer), false)),
+            None => Ok((None, known(&named.key)?.is_some_and(|kept| kept.answer.is_some()))),
+        }
     }
 }

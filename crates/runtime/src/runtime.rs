@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use semel_engine::{Queue, Token};
 use semel_model::{Digest, ExecutionId, Timestamp};
-use semel_store::{Store, StoreError};
+use semel_store::{Polled, Store, StoreError};
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::failure::Failure;
@@ -141,7 +141,10 @@ impl Runtime {
         wait: Duration,
     ) -> Result<Vec<HandedOut>, Failure> {
         let now = self.now();
-        self.world.polls.note(&queue, worker.as_deref(), now);
+        if self.world.polls.note(&queue, worker.as_deref(), now) && self.world.store.is_shared() {
+            let polled = Polled { queue: queue.clone(), worker: worker.clone(), at: now };
+            self.blocking(move |world| Ok(world.store.note_poll(&polled)?)).await?;
+        }
         self.world.meters.polled(&queue);
         let waiting = Arc::new(Waiting::default());
         let _listening = Listening(Arc::clone(&waiting));

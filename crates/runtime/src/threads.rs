@@ -15,6 +15,7 @@ use crate::failure::Failure;
 use crate::inbox::Inbox;
 use crate::indexer::Indexer;
 use crate::lane::Lane;
+use crate::timers::LOOK_EVERY;
 use crate::work::{Item, Work};
 use crate::world::World;
 
@@ -142,7 +143,8 @@ impl Driver {
 
     fn nap(&self, until: Timestamp) -> Duration {
         let next = until.since_ms(self.world.store.now()).max(0);
-        let nap = SLEEP_MAX.min(Duration::from_millis(u64::try_from(next).unwrap_or(0)));
+        let most = if self.world.store.is_shared() { LOOK_EVERY } else { SLEEP_MAX };
+        let nap = most.min(Duration::from_millis(u64::try_from(next).unwrap_or(0)));
         self.lane.next_release().map_or(nap, |release| nap.min(release))
     }
 

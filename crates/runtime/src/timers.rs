@@ -2,6 +2,8 @@
 //!
 //! Whatever fires becomes an item of a round, and is disarmed by its commit.
 
+use std::time::Duration;
+
 use semel_engine::Event;
 use semel_model::Timestamp;
 
@@ -10,6 +12,12 @@ use crate::work::{Item, Work};
 
 /// Due rows looked at before one round.
 const DUE_MAX: usize = 256;
+
+/// What other processes have made ready is taken this late at the latest.
+pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(250);
+
+/// Polls of one queue that wake together.
+const OFFERS_MAX: usize = 100;
 
 impl Lane {
     /// Turns what has come due into work, and wakes polls whose tasks have become ready.
@@ -39,7 +47,22 @@ impl Lane {
         for (key, to) in due.messages {
             self.again.push_back(Item::unasked(Work::Message(key, to)));
         }
+        if self.world.store.is_shared() {
+            self.look_at_offers();
+        }
         self.sweep(now);
+    }
+
+    /// Wakes polls for tasks that other processes have made ready.
+    fn look_at_offers(&mut self) {
+        let queues = self.world.waiters.to_ask(LOOK_EVERY);
+        if queues.is_empty() {
+            return;
+        }
+        match self.writer.offers(&queues, OFFERS_MAX) {
+            Ok(offers) => offers.iter().for_each(|(queue, count)| self.wake(queue, *count)),
+            Err(error) => tracing::warn!(%error, "what waits cannot be read"),
+        }
     }
 
     /// When somebody who waits for a script will have waited long enough.

@@ -3,10 +3,11 @@
 //! A commit that makes n tasks ready wakes n waiters, no more. A poll that gave up is never served:
 //! whether somebody listens is settled by one atomic step, so no task is handed to nobody.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use semel_engine::Queue;
 use semel_model::Timestamp;
@@ -58,6 +59,8 @@ struct Parked {
     /// Grows when a queue of the type gets something: a poll that looked before that looks again.
     /// Types share counters, so that their number is bounded; a false alarm costs one more look.
     changes: BTreeMap<u64, u64>,
+    /// When the store was last asked what others have made ready.
+    asked: Option<Instant>,
 }
 
 /// Counters for all task types.
@@ -100,6 +103,17 @@ impl Waiters {
         parked.items.insert(ticket, item);
         parked.lines.entry(queue).or_default().insert(ticket.number, ticket);
         None
+    }
+
+    /// The queues somebody waits for, once in so long; at other times none.
+    pub(crate) fn to_ask(&self, every: Duration) -> BTreeSet<Queue> {
+        let mut parked = self.parked();
+        let is_time = parked.asked.is_none_or(|asked| asked.elapsed() >= every);
+        if parked.lines.is_empty() || !is_time {
+            return BTreeSet::new();
+        }
+        parked.asked = Some(Instant::now());
+        parked.lines.keys().cloned().collect()
     }
 
     /// `count` tasks became ready: takes as many waiters that still listen.

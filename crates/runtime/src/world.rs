@@ -146,7 +146,29 @@ impl World {
 
     /// Who polled last, for each queue this process knows of.
     pub fn poll_data(&self) -> Vec<PollData> {
+        self.learn_of_polls();
         self.polls.data()
+    }
+
+    /// Of these domains, those in which somebody polled lately, wherever that was.
+    pub(crate) fn active_domains(
+        &self,
+        task_type: &str,
+        domains: &[String],
+        now: Timestamp,
+    ) -> semel_engine::Answer {
+        self.learn_of_polls();
+        self.polls.active(task_type, domains, now)
+    }
+
+    fn learn_of_polls(&self) {
+        if !self.store.is_shared() {
+            return;
+        }
+        match self.store.polls() {
+            Ok(polls) => self.polls.learn(polls),
+            Err(error) => tracing::warn!(%error, "what others have polled is not known"),
+        }
     }
 
     pub(crate) fn trouble(&self) -> Option<String> {

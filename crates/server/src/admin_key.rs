@@ -1,15 +1,14 @@
 //! # Another admin key, for whoever has the data directory
 //!
-//! The way back in when the first key was lost. Works on a directory no server holds.
+//! The way back in when the first key was lost. Works on a directory no server holds, and on a
+//! database whoever uses it.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use semel_runtime::{Failure, NewKey, add_admin_key};
-use semel_store::Clock;
-use semel_store_sqlite::{OpenError, SqliteStore};
 
 use crate::config::{Config, Store};
+use crate::stores::{self, OpenError};
 
 #[derive(Debug, thiserror::Error)]
 pub enum AdminKeyError {
@@ -28,9 +27,9 @@ pub fn make_admin_key(config: &Config) -> Result<NewKey, AdminKeyError> {
     if config.store == Store::Memory {
         return Err(AdminKeyError::Memory);
     }
-    if !config.data.is_dir() {
+    if config.store == Store::Sqlite && !config.data.is_dir() {
         return Err(AdminKeyError::NoData { directory: config.data.clone() });
     }
-    let store = SqliteStore::open(&config.data, Arc::new(Clock::wall()))?;
-    Ok(add_admin_key(&store)?)
+    let store = stores::open(config, "admin-key")?;
+    Ok(add_admin_key(&*store)?)
 }

@@ -12,6 +12,11 @@ use crate::config::{Config, Store};
 pub enum CannotBackUp {
     #[error("a store in memory has no data to back up; use --store sqlite")]
     Memory,
+    #[error(
+        "a PostgreSQL store is backed up with PostgreSQL's own tools (pg_dump, pg_basebackup); \
+         keep the secrets key apart from the copy"
+    )]
+    Postgres,
     #[error(transparent)]
     Failed(#[from] BackupError),
 }
@@ -23,7 +28,8 @@ pub fn backup(
     quick: bool,
     progress: impl FnMut(Progress),
 ) -> Result<BackedUp, CannotBackUp> {
-    match config.store {
+    match &config.store {
+        Store::Postgres(_) => Err(CannotBackUp::Postgres),
         Store::Memory => Err(CannotBackUp::Memory),
         Store::Sqlite => Ok(semel_store_sqlite::backup(&config.data, to, quick, progress)?),
     }

@@ -69,6 +69,10 @@ pub fn check_up(config: &Config) -> CheckUp {
         ];
         return CheckUp { findings, is_held: false };
     }
+    if let Store::Postgres(url) = &config.store {
+        let findings = vec![database(url.reveal()), clock(now_ms, None)];
+        return CheckUp { findings, is_held: false };
+    }
     let directory = &config.data;
     if !directory.is_dir() {
         return CheckUp { findings: vec![absent(directory), clock(now_ms, None)], is_held: false };
@@ -90,6 +94,21 @@ pub fn check_up(config: &Config) -> CheckUp {
     findings.extend(key_mode(directory));
     findings.push(clock(now_ms, seen.and_then(|seen| seen.last_at).map(|at| at.ms())));
     CheckUp { findings, is_held }
+}
+
+/// The database is reached, of the right age, and its tables are known.
+fn database(url: &str) -> Finding {
+    match semel_store_postgres::schema(url) {
+        Ok(schema) if schema.is_current() => {
+            Finding::ok("schema", format!("the database has schema {}", schema.found))
+        }
+        Ok(schema) => {
+            let says =
+                format!("the database has schema {}, this binary {}", schema.found, schema.known);
+            Finding::ok("schema", format!("{says}; a start or `semel migrate` brings it there"))
+        }
+        Err(error) => Finding::fail("schema", error.to_string(), "correct --store or the database"),
+    }
 }
 
 fn absent(directory: &Path) -> Finding {

@@ -17,7 +17,7 @@ use semel_runtime::SecretsKey;
 
 pub use error::ConfigError;
 pub use source::{Flags, Source, Sourced};
-pub use value::{LogFormat, Store};
+pub use value::{DatabaseUrl, LogFormat, Store};
 
 use source::File;
 
@@ -58,10 +58,14 @@ keys! {
     listen: SocketAddr = "127.0.0.1:8080", Text, value::address;
     /// Directory of the database, created if missing
     data: PathBuf = "./semel-data", Text, value::path;
-    /// Where executions are kept: sqlite, or memory (gone at exit)
+    /// Where executions are kept: sqlite, memory (gone at exit), or postgres://USER:PASSWORD@HOST/DATABASE
+    /// (shared by several nodes)
     store: Store = "sqlite", Text, value::store;
+    /// Name of this node among those of a PostgreSQL store, the same after a restart; without one, the name
+    /// of the machine and the port
+    node: Option<String> = "", Text, value::node;
     /// Keys that seal secrets, newest first, comma separated, each 32 bytes in base64 or hex; without
-    /// one, the file secrets.key in the data directory
+    /// one, the file secrets.key in the data directory; PostgreSQL needs one
     secrets_key: Vec<SecretsKey> = "", Secret, value::secrets_keys;
     /// Largest request body, in bytes
     body_bytes_max: usize = "16777216", Number,

@@ -5,14 +5,13 @@
 //! values need are on disk: the new key first, then the values, then away with the old key.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use semel_runtime::{Failure, KeyRing, Resealed, SecretsKey, Unreadable, reseal, unopened};
-use semel_store::{Clock, Kind};
-use semel_store_sqlite::{OpenError, SqliteStore};
+use semel_store::Kind;
 
 use crate::config::{Config, Store};
 use crate::key_file::{KeyFile, KeyFileError};
+use crate::stores::{self, OpenError};
 
 #[derive(Debug, thiserror::Error)]
 pub enum KeysError {
@@ -33,6 +32,12 @@ pub enum KeysError {
     Wrong(#[source] Failure),
     #[error("{} holds no data; name the directory of the server with --data", .directory.display())]
     NoData { directory: PathBuf },
+    #[error(
+        "nodes that share a database share the key that seals secrets: give it to each of them with \
+         --secrets-key, SEMEL_SECRETS_KEY or secrets_key (32 random bytes in base64 or hex; \
+         `openssl rand -base64 32` makes one)"
+    )]
+    Required,
     #[error("a store in memory has no key to rotate; use --store sqlite")]
     Memory,
     #[error("the store cannot be opened")]
@@ -50,6 +55,14 @@ impl From<Failure> for KeysError {
     }
 }
 
+/// Before anything is opened: nodes must not each make a key of their own.
+pub(crate) fn refuse_missing(config: &Config) -> Result<(), KeysError> {
+    match &config.store {
+        Store::Postgres(_) if config.secrets_key.is_empty() => Err(KeysError::Required),
+        Store::Postgres(_) | Store::Sqlite | Store::Memory => Ok(()),
+    }
+}
+
 /// The keys to start with. A directory without a key gets one, unless something is sealed already.
 pub(crate) fn ring(config: &Config, store: &dyn semel_store::Store) -> Result<KeyRing, KeysError> {
     if let [newest, older @ ..] = config.secrets_key.as_slice() {
@@ -57,6 +70,7 @@ pub(crate) fn ring(config: &Config, store: &dyn semel_store::Store) -> Result<Ke
     }
     let file = match config.store {
         Store::Memory => return Ok(KeyRing::throw_away()),
+        Store::Postgres(_) => return Err(KeysError::Required),
         Store::Sqlite => KeyFile::of(&config.data),
     };
     let mut keys = file.read()?.into_iter();
@@ -79,17 +93,20 @@ pub fn rotate_secrets_key(config: &Config, unreadable: Unreadable) -> Result<Res
     if config.store == Store::Memory {
         return Err(KeysError::Memory);
     }
-    if !config.data.is_dir() {
+    refuse_missing(config)?;
+    if config.store == Store::Sqlite && !config.data.is_dir() {
         return Err(KeysError::NoData { directory: config.data.clone() });
     }
-    let store = SqliteStore::open(&config.data, Arc::new(Clock::wall()))?;
+    let store = stores::open(config, "rotate-secrets-key")?;
     let rotation = Rotation::of(config)?;
     if unreadable == Unreadable::Refuse {
-        rotation.check(&store)?;
+        rotation.check(&*store)?;
     }
     rotation.write_new_key()?;
-    let resealed = reseal(&store, &rotation.ring, unreadable)?;
-    rotation.drop_old_keys()?;
+    let resealed = reseal(&*store, &rotation.ring, unreadable)?;
+    if config.store == Store::Sqlite {
+        rotation.drop_old_keys()?;
+    }
     Ok(resealed)
 }
 
@@ -103,7 +120,7 @@ struct Rotation {
 impl Rotation {
     fn of(config: &Config) -> Result<Self, KeysError> {
         let file = KeyFile::of(&config.data);
-        let old = file.read()?;
+        let old = if config.store == Store::Sqlite { file.read()? } else { Vec::new() };
         let is_in_file = config.secrets_key.is_empty();
         let new = if is_in_file { vec![SecretsKey::draw()] } else { config.secrets_key.clone() };
         let mut keys = new.into_iter().chain(old);
@@ -111,7 +128,7 @@ impl Rotation {
         Ok(Self { file, ring: KeyRing::of(newest, keys.collect()), is_in_file })
     }
 
-    fn check(&self, store: &SqliteStore) -> Result<(), KeysError> {
+    fn check(&self, store: &dyn semel_store::Store) -> Result<(), KeysError> {
         let closed = unopened(store, &self.ring)?;
         if closed.is_empty() { Ok(()) } else { Err(Failure::Sealed(closed).into()) }
     }

@@ -9,20 +9,26 @@ mod checkup;
 mod config;
 mod key_file;
 mod keys;
+mod migrations;
 mod numbers;
 #[cfg_attr(not(feature = "otlp"), path = "otlp_absent.rs")]
 mod otlp;
 mod process_variables;
 mod scripts;
+mod stores;
 mod wiring;
 
 pub use admin_key::{AdminKeyError, make_admin_key};
 pub use backup::{CannotBackUp, backup};
 pub use checkup::{CheckUp, Finding, Level, check_up};
-pub use config::{Config, ConfigError, Flags, KEYS, Key, LogFormat, Shape, Source, Sourced, Store};
+pub use config::{
+    Config, ConfigError, DatabaseUrl, Flags, KEYS, Key, LogFormat, Shape, Source, Sourced, Store,
+};
 pub use key_file::KeyFileError;
 pub use keys::{KeysError, rotate_secrets_key};
+pub use migrations::{CannotMigrate, Migrated, check_schema, migrate};
 pub use otlp::{Exporter, ExporterError};
 pub use semel_runtime::{NewKey, Resealed, Unreadable};
 pub use semel_store_sqlite::{BackedUp, BackupError, Progress};
+pub use stores::OpenError;
 pub use wiring::{RunError, run};

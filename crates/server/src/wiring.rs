@@ -14,16 +14,16 @@ use metrics_exporter_prometheus::{BuildError, PrometheusHandle};
 use semel_api::{App, Auth, KeyRules, Limits, Watch, door};
 use semel_http::Settings as Client;
 use semel_runtime::{Failure, NewKey, Runtime, Settings, World, first_admin_key};
-use semel_store::{Clock, MemoryStore, StoreError};
-use semel_store_sqlite::{OpenError, SqliteStore};
+use semel_store::StoreError;
 use semel_tasks::{Closer, HttpSettings, HttpWorker};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-use crate::config::{Config, Store};
+use crate::config::Config;
 use crate::keys::{self, KeysError};
 use crate::process_variables::readable;
 use crate::scripts::ScriptPool;
+use crate::stores::{self, OpenError};
 use crate::{numbers, otlp};
 
 /// How often parked polls are answered while the door closes.
@@ -66,7 +66,8 @@ pub async fn run(
         .map_err(|source| RunError::Listen { address: config.listen, source })?;
     let address = listener.local_addr()?;
     let kept = numbers::collect()?; // Before the runtime, which counts from its first round.
-    let (runtime, first_key) = open(&config, readable(variables))?;
+    let node = stores::node(&config, address);
+    let (runtime, first_key) = open(&config, &node, readable(variables))?;
     let runtime = Arc::new(runtime);
     let auth = config.auth.then(|| Arc::new(Auth::new(&runtime, config.token_seconds)));
     let app = App {
@@ -138,14 +139,12 @@ fn watch(config: &Config, numbers: PrometheusHandle) -> Watch {
 
 fn open(
     config: &Config,
+    node: &str,
     variables: BTreeMap<String, String>,
 ) -> Result<(Runtime, Option<NewKey>), RunError> {
-    let clock = Arc::new(Clock::wall());
-    let store: Arc<dyn semel_store::Store> = match config.store {
-        Store::Memory => Arc::new(MemoryStore::new(clock)),
-        Store::Sqlite => Arc::new(SqliteStore::open(&config.data, clock)?),
-    };
-    tracing::debug!(now = store.now().ms(), "store is open");
+    keys::refuse_missing(config)?;
+    let store = stores::open(config, node)?;
+    tracing::debug!(now = store.now().ms(), node, "store is open");
     let ring = keys::ring(config, &*store)?;
     let world = World::new(Arc::clone(&store)).with_keys(ring).map_err(KeysError::from)?;
     // After everything that is likely to refuse: a secret that nobody is told is lost.

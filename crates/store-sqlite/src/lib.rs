@@ -25,6 +25,7 @@ mod write;
 
 pub use backup::{BackedUp, BackupError, Progress, backup};
 pub use look::{Look, is_held, look};
+pub use migrate::SCHEMA;
 pub use open::OpenError;
 pub use proof::Counts;
 pub use read::SqliteStore;

@@ -63,7 +63,7 @@ pub fn look(directory: &Path) -> Result<Option<Look>, OpenError> {
     let length = |name: &str| directory.join(name).metadata().map_or(0, |data| data.len());
     Ok(Some(Look {
         schema,
-        schema_known: migrate::known(),
+        schema_known: migrate::SCHEMA,
         bytes: length(DATABASE) + length(&format!("{DATABASE}-wal")),
         last_at: last_at.map(Timestamp::from_ms),
         secrets,

@@ -27,11 +27,6 @@ const TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (
     number INTEGER NOT NULL PRIMARY KEY, checksum BLOB NOT NULL, at INTEGER NOT NULL
 ) STRICT";
 
-/// The number of the tables this binary knows.
-pub(crate) fn schema() -> Option<u32> {
-    MIGRATIONS.last().map(|last| last.number)
-}
-
 /// Brings the tables to what this binary knows.
 pub(crate) fn run(connection: &mut Connection, now: Timestamp) -> Result<(), OpenError> {
     run_all(connection, MIGRATIONS, now)
@@ -51,9 +46,7 @@ pub(crate) fn refuse_unknown(connection: &Connection) -> Result<u32, OpenError> 
 }
 
 /// The schema this binary writes.
-pub(crate) fn known() -> u32 {
-    MIGRATIONS.last().map_or(0, |migration| migration.number)
-}
+pub const SCHEMA: u32 = MIGRATIONS[MIGRATIONS.len() - 1].number;
 
 fn run_all(
     connection: &mut Connection,

@@ -159,6 +159,12 @@ fn mirror(connection: &Connection, now: Timestamp) -> Result<Mirror, StoreError>
             wake.map_err(|error| fault::in_row(error, || "a row of executions".to_owned()))?;
         mirror.set_wake(id, Some(at));
     }
+    let ended = "SELECT DISTINCT execution FROM deliveries \
+                 JOIN executions ON executions.id = deliveries.execution WHERE ended_at > 0";
+    let id = |row: &rusqlite::Row<'_>| row.get(0).map(ExecutionId::from_bytes);
+    for id in read::all(connection, ended, [], id, || "a row of executions".to_owned())? {
+        mirror.set_ended(id, true);
+    }
     // Whoever was carrying them is gone, so all of them are due.
     let messages = "SELECT sender, seq, at, receiver, sink FROM messages \
                     WHERE waits_scope IS NULL";

@@ -174,7 +174,7 @@ impl Store for SqliteStore {
     fn about(&self) -> Result<About, StoreError> {
         let bytes = census::bytes(&self.shared.directory);
         let bytes = bytes.map_err(|error| StoreError::Unavailable(error.into()))?;
-        Ok(About { kind: "sqlite", schema: migrate::schema(), bytes: Some(bytes) })
+        Ok(About { kind: "sqlite", schema: Some(migrate::SCHEMA), bytes: Some(bytes) })
     }
 
     fn pinned(&self, digest: Digest) -> Result<Option<Vec<u8>>, StoreError> {

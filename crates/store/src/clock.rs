@@ -1,7 +1,8 @@
 //! # The clock: time as the store tells it
 //!
 //! Monotonic since the process began, set by the wall clock and never behind the last commit; when
-//! the wall clock steps, this one follows slowly, so a step expires nothing. Tests move it.
+//! the wall clock steps, this one follows slowly, so a step expires nothing. Tests move it. A store
+//! of many nodes keeps the time for all of them ([`Elsewhere`]).
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -13,7 +14,17 @@ const SLEW_MS_PER_SECOND: i64 = 1;
 
 pub struct Clock(Mutex<Source>);
 
+/// A clock that somebody else keeps.
+pub trait Elsewhere: Send + Sync {
+    /// Never earlier than what it said before.
+    fn now(&self) -> Timestamp;
+
+    /// Moves time forward for everybody who goes by it; tests only.
+    fn advance_ms(&self, ms: i64);
+}
+
 enum Source {
+    Elsewhere(Box<dyn Elsewhere>),
     Wall { base: Timestamp, since: Instant, offset_ms: i64, slewed_at: Instant },
     Manual(Timestamp),
 }
@@ -29,9 +40,14 @@ impl Clock {
         Self(Mutex::new(Source::Manual(start)))
     }
 
+    pub fn elsewhere(clock: impl Elsewhere + 'static) -> Self {
+        Self(Mutex::new(Source::Elsewhere(Box::new(clock))))
+    }
+
     pub fn now(&self) -> Timestamp {
         let mut source = self.source();
         match &mut *source {
+            Source::Elsewhere(clock) => clock.now(),
             Source::Manual(now) => *now,
             Source::Wall { base, since, offset_ms, slewed_at } => {
                 slew(base, *since, slewed_at, wall_time());
@@ -43,6 +59,7 @@ impl Clock {
     /// Moves time forward; tests only.
     pub fn advance_ms(&self, ms: i64) {
         match &mut *self.source() {
+            Source::Elsewhere(clock) => clock.advance_ms(ms),
             Source::Manual(now) => *now = now.plus_ms(ms),
             Source::Wall { offset_ms, .. } => *offset_ms += ms,
         }

@@ -5,10 +5,12 @@
 //!
 //! ```ignore
 //! semel_store::conformance!(MyFixture::new());
+//! semel_store::conformance!(ignored: "needs a server", MyFixture::new());
 //! ```
 
 pub mod census;
 mod desk;
+pub mod differential;
 pub mod documents;
 pub mod due;
 pub mod durable;
@@ -22,14 +24,31 @@ pub mod samples;
 pub mod search;
 pub mod snapshots;
 pub mod sweep;
+mod traffic;
+
+use std::sync::Arc;
 
 pub use desk::{Desk, Fixture};
+
+use crate::{Clock, MemoryStore, Store};
+
+/// The memory store with a disk, which is the store itself; opening it is coming back from the crash.
+#[derive(Default)]
+pub struct Memory(Option<MemoryStore>);
+
+impl Fixture for Memory {
+    fn open(&mut self, clock: Arc<Clock>) -> Arc<dyn Store> {
+        let store = self.0.get_or_insert_with(|| MemoryStore::with_disk(clock));
+        store.crash();
+        Arc::new(store.clone())
+    }
+}
 
 /// One `#[test]` per rule, each on a fixture of its own.
 #[macro_export]
 macro_rules! conformance {
-    ($fixture:expr) => {
-        $crate::conformance! { @rules $fixture;
+    (@all $attributes:tt $fixture:expr) => {
+        $crate::conformance! { @rules $attributes $fixture;
             rows: a_head_is_read_as_it_was_written,
                 a_head_is_read_as_it_was_written_in_every_status,
                 a_change_of_any_one_field_of_a_head_is_written,
@@ -55,6 +74,7 @@ macro_rules! conformance {
                 a_task_is_not_ready_before_its_time,
                 no_more_tasks_are_ready_than_were_wanted,
                 a_leased_task_is_not_ready,
+                a_task_of_an_execution_that_is_over_is_not_ready,
                 queues_differ_by_type_and_domain,
                 a_token_finds_what_was_handed_out_under_it,
                 tasks_in_flight_are_counted_over_all_domains,
@@ -120,34 +140,27 @@ macro_rules! conformance {
                 time_never_goes_back;
         }
     };
-    (@rules $fixture:expr; $($room:ident: $($rule:ident),+;)+) => {
-        $($(
-            #[test]
-            fn $rule() {
-                $crate::conformance::$room::$rule(&mut $fixture);
-            }
-        )+)+
+    (@rules $attributes:tt $fixture:expr; $($room:ident: $($rule:ident),+;)+) => {
+        $($($crate::conformance! { @rule $attributes $fixture; $room $rule })+)+
+    };
+    (@rule [$($attribute:tt)*] $fixture:expr; $room:ident $rule:ident) => {
+        #[test]
+        $($attribute)*
+        fn $rule() {
+            $crate::conformance::$room::$rule(&mut $fixture);
+        }
+    };
+    (ignored: $why:literal, $fixture:expr) => {
+        $crate::conformance! { @all [#[ignore = $why]] $fixture }
+    };
+    ($fixture:expr) => {
+        $crate::conformance! { @all [] $fixture }
     };
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use super::*;
-    use crate::{Clock, MemoryStore, Store};
-
-    /// The disk is the store itself; opening it is coming back from the crash.
-    #[derive(Default)]
-    struct Memory(Option<MemoryStore>);
-
-    impl Fixture for Memory {
-        fn open(&mut self, clock: Arc<Clock>) -> Arc<dyn Store> {
-            let store = self.0.get_or_insert_with(|| MemoryStore::with_disk(clock));
-            store.crash();
-            Arc::new(store.clone())
-        }
-    }
+    use super::Memory;
 
     crate::conformance!(Memory::default());
 }

@@ -18,22 +18,23 @@ mod mirror;
 mod rows;
 pub mod search;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use semel_engine::{Delivery, Head, Queue, Record, RecordKey};
 use semel_model::{Digest, ExecutionId, Timestamp};
 
 pub use census::{About, Census};
-pub use clock::Clock;
+pub use clock::{Clock, Elsewhere};
 pub use index::{
     Batch, HandedOver, Index, Indexed, RunRow, TASK_WORDS_BYTES_MAX, TaskRow, WORDS_BYTES_MAX,
     within,
 };
 pub use memory::{CommitFault, MemoryStore, Plant};
-pub use mirror::{Mirror, Rank};
+pub use mirror::{DUE_LEASE_MS, Mirror, Rank};
 pub use rows::{
-    DocumentKey, Due, Held, Kind, LimitRow, Loaded, LogLine, Place, Row, Stamp, Touches, Writes,
+    DocumentKey, Due, Held, Kind, LimitRow, Loaded, LogLine, Place, Polled, Row, Stamp, Touches,
+    Writes,
 };
 
 /// Named by what the caller must do, not by what the database said.
@@ -53,6 +54,22 @@ pub enum StoreError {
 pub trait Store: Send + Sync {
     /// A lane's own way in. Each lane has one; a second for the same lane replaces the first.
     fn writer(&self, lane: u16) -> Result<Box<dyn Writer>, StoreError>;
+
+    /// Whether other processes commit to it too. What they change is seen by whoever looks again.
+    fn is_shared(&self) -> bool {
+        false
+    }
+
+    /// The last poll of each queue that other processes have told of; lost in a crash.
+    fn polls(&self) -> Result<Vec<Polled>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    /// Tells other processes, if there are any.
+    fn note_poll(&self, polled: &Polled) -> Result<(), StoreError> {
+        let _ = polled;
+        Ok(())
+    }
 
     fn clock(&self) -> &Arc<Clock>;
 
@@ -155,6 +172,17 @@ pub trait Writer: Send {
 
     /// What has come due, leased to this lane for a while so that nobody else fires it too.
     fn due(&mut self, now: Timestamp, max: usize) -> Result<Due, StoreError>;
+
+    /// How many tasks can be taken from each of these queues, up to `max`. Only a store that is shared
+    /// has something to tell that its commits did not.
+    fn offers(
+        &mut self,
+        queues: &BTreeSet<Queue>,
+        max: usize,
+    ) -> Result<BTreeMap<Queue, usize>, StoreError> {
+        let _ = (queues, max);
+        Ok(BTreeMap::new())
+    }
 
     /// When `due` will next have something, or a waited-for task becomes ready, as far as known.
     fn next_due(&self) -> Option<Timestamp>;

@@ -14,7 +14,7 @@ use crate::rows::{Due, Place, Writes};
 
 /// A row handed out by `due` is not offered again for this long, nor is a new message, which its
 /// writer carries.
-const DUE_LEASE_MS: i64 = 5_000;
+pub const DUE_LEASE_MS: i64 = 5_000;
 
 #[derive(Default)]
 pub struct Mirror {
@@ -24,6 +24,10 @@ pub struct Mirror {
     tokens: HashMap<Token, BTreeSet<Place>>,
     wakes: HashMap<ExecutionId, Timestamp>,
     messages: HashMap<MessageKey, Undelivered>,
+    /// Executions that are over and still have tasks: nobody is handed one of those.
+    ended: BTreeSet<ExecutionId>,
+    /// Somebody has asked what is due: until then everything that is ready is news.
+    has_told: bool,
     due: BTreeSet<(Timestamp, DueKey)>,
 }
 
@@ -75,16 +79,16 @@ struct Line {
     ready: BTreeSet<Rank>,
     later: BTreeSet<(Timestamp, Rank)>,
     /// Became ready by the passing of time, and nobody was told yet.
-    untold: usize,
+    untold: BTreeSet<(Timestamp, Rank)>,
 }
 
 impl Line {
     /// Moves what has become ready by `now`.
     fn ripen(&mut self, now: Timestamp) {
         while self.later.first().is_some_and(|(at, _)| *at <= now) {
-            if let Some((_, rank)) = self.later.pop_first() {
+            if let Some((at, rank)) = self.later.pop_first() {
                 self.ready.insert(rank);
-                self.untold += 1;
+                self.untold.insert((at, rank));
             }
         }
     }
@@ -102,6 +106,10 @@ impl Mirror {
         }
         for (id, head) in &writes.heads {
             self.set_wake(*id, head.wake_at);
+            self.set_ended(*id, head.ended_at.is_set());
+        }
+        if !self.ended.is_empty() {
+            writes.deliveries.keys().for_each(|place| self.forget_ended(place.execution));
         }
         for (key, row) in &writes.messages {
             self.drop_message(*key);
@@ -113,6 +121,23 @@ impl Mirror {
         for id in &writes.removed {
             self.of_execution(*id).into_iter().for_each(|place| self.remove(place));
             self.set_wake(*id, None);
+            self.set_ended(*id, false);
+        }
+    }
+
+    /// Told with every head: tasks that are left of an execution that is over are not handed out.
+    pub fn set_ended(&mut self, id: ExecutionId, has_ended: bool) {
+        if has_ended && !self.of_execution(id).is_empty() {
+            self.ended.insert(id);
+        } else if !self.ended.is_empty() {
+            self.ended.remove(&id);
+        }
+    }
+
+    /// Without tasks it makes no difference.
+    fn forget_ended(&mut self, id: ExecutionId) {
+        if self.ended.contains(&id) && self.of_execution(id).is_empty() {
+            self.ended.remove(&id);
         }
     }
 
@@ -145,7 +170,8 @@ impl Mirror {
     /// A row that is ready when it is written is no news to the timers: its commit wakes waiters.
     fn promote(&mut self, row: &Delivery, now: Timestamp) {
         let rank = Rank::of(row);
-        if let Some(line) = self.queues.get_mut(&row.queue).filter(|_| row.ready_at <= now)
+        let is_no_news = self.has_told && row.ready_at <= now;
+        if let Some(line) = self.queues.get_mut(&row.queue).filter(|_| is_no_news)
             && line.later.remove(&(rank.ready_at, rank))
         {
             line.ready.insert(rank);
@@ -161,6 +187,7 @@ impl Mirror {
         } else if let Some(line) = self.queues.get_mut(&spot.queue) {
             line.ready.remove(&spot.rank);
             line.later.remove(&(spot.rank.ready_at, spot.rank));
+            line.untold.remove(&(spot.rank.ready_at, spot.rank));
             if line.ready.is_empty() && line.later.is_empty() {
                 self.queues.remove(&spot.queue);
             }
@@ -204,7 +231,8 @@ impl Mirror {
         }
     }
 
-    /// Up to `count` ready tasks of a queue, best first, without those `taken`.
+    /// Up to `count` ready tasks of a queue, best first, without those `taken` and those of executions
+    /// that are over.
     pub fn ready(
         &mut self,
         queue: &Queue,
@@ -214,7 +242,9 @@ impl Mirror {
     ) -> Vec<Place> {
         let Some(line) = self.queues.get_mut(queue) else { return Vec::new() };
         line.ripen(now);
-        line.ready.iter().map(|rank| rank.place).filter(|place| !taken(place)).take(count).collect()
+        let ended = &self.ended;
+        let is_free = |place: &Place| !ended.contains(&place.execution) && !taken(place);
+        line.ready.iter().map(|rank| rank.place).filter(is_free).take(count).collect()
     }
 
     /// How many tasks wait in each queue, ready or not.
@@ -250,10 +280,11 @@ impl Mirror {
     /// What has come due; each is offered again only after a while, unless a commit moves it.
     pub fn due(&mut self, now: Timestamp, max: usize) -> Due {
         let mut due = Due::default();
+        self.has_told = true;
         for (queue, line) in &mut self.queues {
             line.ripen(now);
-            if line.untold > 0 {
-                due.ripe.insert(queue.clone(), std::mem::take(&mut line.untold));
+            if !line.untold.is_empty() {
+                due.ripe.insert(queue.clone(), std::mem::take(&mut line.untold).len());
             }
         }
         while due.executions.len() + due.deliveries.len() + due.messages.len() < max
@@ -286,7 +317,9 @@ impl Mirror {
 
     /// The next due time, or the next moment a task becomes ready.
     pub fn next_due(&self) -> Option<Timestamp> {
-        let ready = self.queues.values().filter_map(|line| line.later.first()).map(|(at, _)| *at);
+        let lines = self.queues.values();
+        let ready = lines.flat_map(|line| line.untold.first().or(line.later.first()));
+        let ready = ready.map(|(at, _)| *at);
         ready.chain(self.due.first().map(|(at, _)| *at)).min()
     }
 }

@@ -32,6 +32,22 @@ pub enum Kind {
 }
 
 impl Kind {
+    pub const ALL: [Self; 9] = [
+        Self::WorkflowDefinition,
+        Self::TaskDefinition,
+        Self::Environment,
+        Self::Secret,
+        Self::WorkflowTags,
+        Self::TaskTags,
+        Self::Application,
+        Self::EventHandler,
+        Self::Schema,
+    ];
+
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+
     pub fn as_str(self) -> &'static str {
         match self {
             Self::WorkflowDefinition => "workflow",
@@ -96,6 +112,7 @@ pub struct Held {
     pub deliveries: BTreeMap<Place, Option<Delivery>>,
     /// Ready tasks per queue, best first; their rows are in `deliveries`.
     pub ready: BTreeMap<Queue, Vec<Place>>,
+    /// What was handed out under each token; none of a token of which another lane holds something.
     pub by_token: BTreeMap<Token, Vec<Place>>,
     pub messages: BTreeMap<MessageKey, Option<MessageRow>>,
     /// Those that wait on each record, oldest first; their rows are in `messages`.
@@ -168,6 +185,14 @@ impl Writes {
             && self.given.is_empty()
             && self.documents.is_empty()
     }
+}
+
+/// A worker asked a queue for work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Polled {
+    pub queue: Queue,
+    pub worker: Option<String>,
+    pub at: Timestamp,
 }
 
 /// One execution as it is committed.

@@ -76,9 +76,12 @@ fn known() -> String {
     KEYS.iter().map(|key| key.name).collect::<Vec<_>>().join(", ")
 }
 
-/// `postgres://ann:secret@host/db` becomes `postgres://***@host/db`.
-fn masked(value: &str) -> String {
+/// `postgres://ann:secret@host/db?password=secret` becomes `postgres://***@host/db?***`.
+pub(super) fn masked(value: &str) -> String {
     let Some((scheme, rest)) = value.split_once("://") else { return value.to_owned() };
     let rest = rest.rsplit_once('@').map_or(rest.to_owned(), |(_, host)| format!("***@{host}"));
-    format!("{scheme}://{rest}")
+    match rest.split_once('?') {
+        Some((place, options)) if options.contains("password") => format!("{scheme}://{place}?***"),
+        _ => format!("{scheme}://{rest}"),
+    }
 }

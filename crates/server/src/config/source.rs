@@ -62,6 +62,7 @@ pub struct Sourced {
 impl Sourced {
     /// What is secret has been parsed and is not needed as text any more.
     pub(super) fn hide(&mut self) {
+        self.value = super::error::masked(&self.value);
         if self.key.shape == Shape::Secret && !self.value.is_empty() {
             self.value = HIDDEN.to_owned();
         }

@@ -73,6 +73,7 @@ const SAMPLES: &[(&str, [&str; 3])] = &[
     ("listen", ["127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"]),
     ("data", ["a", "b", "c"]),
     ("store", ["memory", "sqlite", "memory"]),
+    ("node", ["a", "b", "c"]),
     ("secrets_key", [KEY_HEX, KEY_BASE64, KEYS_BOTH]),
     ("body_bytes_max", ["1", "2", "3"]),
     ("poll_wait_ms_max", ["1", "2", "3"]),
@@ -111,6 +112,7 @@ fn nothing_said_means_the_defaults() {
         listen: "127.0.0.1:8080".parse().unwrap(),
         data: PathBuf::from("./semel-data"),
         store: Store::Sqlite,
+        node: None,
         secrets_key: vec![],
         body_bytes_max: 16 * 1024 * 1024,
         poll_wait_ms_max: 5_000,
@@ -284,13 +286,23 @@ fn a_value_of_the_wrong_shape_in_the_file_is_refused() {
 }
 
 #[test]
-fn postgres_is_refused_with_what_to_use_and_without_its_password() {
-    let refusal =
-        Operator::new().variable("SEMEL_STORE", "postgres://ann:secret@db/semel").refusal();
-    assert!(
-        refusal.starts_with("store = \"postgres://***@db/semel\" (from SEMEL_STORE): this build")
-    );
-    assert!(refusal.contains("use sqlite") && !refusal.contains("secret"), "{refusal}");
+fn the_password_of_a_database_is_not_shown() {
+    for (url, shown) in [
+        ("postgres://ann:hunter22@db/semel", "postgres://***@db/semel"),
+        ("postgresql://db/semel?user=ann&password=hunter22", "postgresql://db/semel?***"),
+    ] {
+        let (config, values) = Operator::new().variable("SEMEL_STORE", url).load().unwrap();
+        let Store::Postgres(found) = &config.store else { panic!("{config:?}") };
+        assert_eq!((found.reveal(), found.to_string().as_str()), (url, shown));
+        assert!(!format!("{config:?} {values:?}").contains("hunter22"), "{values:?}");
+    }
+}
+
+#[test]
+fn a_store_nobody_knows_is_refused_without_its_password() {
+    let refusal = Operator::new().variable("SEMEL_STORE", "mysql://ann:secret@db/semel").refusal();
+    assert!(refusal.starts_with("store = \"mysql://***@db/semel\" (from SEMEL_STORE): expected"));
+    assert!(refusal.contains("postgres://") && !refusal.contains("secret"), "{refusal}");
 }
 
 #[test]

@@ -14,12 +14,37 @@ use semel_runtime::SecretsKey;
 use tracing_subscriber::EnvFilter;
 
 /// Where executions are kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Store {
     /// One file in the data directory.
     Sqlite,
     /// This process; gone when it ends.
     Memory,
+    /// A database, shared with other nodes.
+    Postgres(DatabaseUrl),
+}
+
+/// The address of a database. Its password is never shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct DatabaseUrl(String);
+
+impl DatabaseUrl {
+    /// With everything that is needed to get in.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Display for DatabaseUrl {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&super::error::masked(&self.0))
+    }
+}
+
+impl std::fmt::Debug for DatabaseUrl {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 /// How log lines look.
@@ -47,10 +72,20 @@ pub(super) fn store(text: &str) -> Result<Store, String> {
         "sqlite" => Ok(Store::Sqlite),
         "memory" => Ok(Store::Memory),
         _ if text.starts_with("postgres://") || text.starts_with("postgresql://") => {
-            Err("this build has no PostgreSQL store yet; use sqlite (durable, one node) or memory"
+            Ok(Store::Postgres(DatabaseUrl(text.to_owned())))
+        }
+        _ => {
+            Err("expected sqlite, memory, or postgres://USER:PASSWORD@HOST:PORT/DATABASE"
                 .to_owned())
         }
-        _ => Err("expected sqlite or memory".to_owned()),
+    }
+}
+
+pub(super) fn node(text: &str) -> Result<Option<String>, String> {
+    const NAME_CHARS_MAX: usize = 100;
+    match text.chars().count() <= NAME_CHARS_MAX && !text.contains('\0') {
+        true => Ok((!text.is_empty()).then(|| text.to_owned())),
+        false => Err(format!("expected a name of at most {NAME_CHARS_MAX} characters")),
     }
 }
 

@@ -155,8 +155,9 @@ pub fn messages_that_wait_on_a_record_are_found_oldest_first(fixture: &mut dyn F
     let (young, old) = (waiting(message(1, 1, 0), "k", 9), waiting(message(2, 1, 0), "k", 1 << 53));
     let (oldest, other) = (waiting(message(3, 1, 0), "k", 2), waiting(message(4, 1, 0), "K", 1));
     let rows = [young.clone(), old.clone(), oldest.clone(), other, message(5, 1, 0)];
-    desk.commit(samples::put_messages(rows));
     let key = oldest.waits.clone().expect("it waits").on;
+    let records = [(key.clone(), Some(samples::record(1)))].into();
+    desk.commit(Writes { records, ..samples::put_messages(rows) });
     for crashed in [false, true] {
         if crashed {
             desk.crash();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use semel_engine::{Delivery, HandOut, Queue};
+use semel_engine::{Delivery, HandOut, Head, Queue};
 use semel_model::Digest;
 
 use super::samples::{self, BEGIN, place, queue};
@@ -74,6 +74,27 @@ pub fn a_leased_task_is_not_ready(fixture: &mut dyn Fixture) {
     }
     desk.commit(samples::put_deliveries([waiting]));
     assert_eq!(desk.ready(&queue("work"), 9), [place(1, 1), place(1, 2)]);
+}
+
+pub fn a_task_of_an_execution_that_is_over_is_not_ready(fixture: &mut dyn Fixture) {
+    let mut desk = Desk::new(fixture);
+    let rows = [samples::delivery(1, 1), samples::delivery(1, 2), samples::delivery(2, 1)];
+    desk.commit(Writes {
+        heads: samples::put_heads([samples::head(1), samples::head(2)]).heads,
+        ..samples::put_deliveries(rows)
+    });
+    assert_eq!(desk.ready(&queue("work"), 9), [place(1, 1), place(1, 2), place(2, 1)]);
+    let over = Head { ended_at: BEGIN, ..samples::head(1) };
+    desk.commit(Writes {
+        heads: samples::put_heads([over]).heads,
+        ..samples::drop_deliveries([place(1, 1)])
+    });
+    for _ in 0..2 {
+        assert_eq!(desk.ready(&queue("work"), 9), [place(2, 1)], "though its row is still there");
+        desk.crash();
+    }
+    desk.commit(samples::put_heads([samples::head(1)]));
+    assert_eq!(desk.ready(&queue("work"), 9), [place(1, 2), place(2, 1)], "it runs again");
 }
 
 pub fn queues_differ_by_type_and_domain(fixture: &mut dyn Fixture) {

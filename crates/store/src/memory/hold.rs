@@ -118,8 +118,10 @@ impl Taking<'_> {
         }
         for token in &touches.tokens {
             let places = self.shared.mirror.by_token(token);
-            let places: Vec<_> = places.into_iter().filter(|at| self.take_delivery(*at)).collect();
-            self.held.by_token.insert(*token, places);
+            let taken = places.iter().filter(|at| self.take_delivery(**at)).count();
+            if taken == places.len() {
+                self.held.by_token.insert(*token, places);
+            }
         }
         for (queue, count) in &touches.wanted {
             let (shared, lane, now) = (&mut *self.shared, self.lane, self.held.now);

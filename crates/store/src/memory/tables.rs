@@ -130,7 +130,10 @@ impl Tables {
     pub(super) fn mirror(&self, now: Timestamp) -> Mirror {
         let mut mirror = Mirror::default();
         self.deliveries.values().for_each(|row| mirror.insert(row));
-        self.heads.iter().for_each(|(id, head)| mirror.set_wake(*id, head.wake_at));
+        for (id, head) in &self.heads {
+            mirror.set_wake(*id, head.wake_at);
+            mirror.set_ended(*id, head.ended_at.is_set());
+        }
         let messages = self.messages.iter();
         let messages = messages.filter(|(_, row)| row.waits.is_none());
         messages.for_each(|(key, row)| mirror.insert_message(*key, row.to.clone(), now));

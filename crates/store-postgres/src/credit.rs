@@ -1,0 +1,81 @@
+//! # Credit: what a node that comes back finds
+//!
+//! While no node could be reached no worker could renew its lease, so open leases get the time that
+//! was lost, once. What this very node was offered before it went, nobody carries any more.
+
+use semel_model::Timestamp;
+use semel_store::StoreError;
+
+use crate::asks::{Asks, Session, values};
+use crate::clock::{LOOK, Seen as Look};
+use crate::columns::Fields;
+use crate::fault::Fault;
+use crate::hold::BEGIN;
+use crate::write::COMMIT;
+
+/// Of several nodes that come back at once, one credits.
+const ONE: &str = "SELECT pg_advisory_xact_lock(7359286002)";
+const LAST: &str = "SELECT max(at) FROM lanes";
+/// When a delivery wants to be looked at, if ever.
+macro_rules! due_at {
+    ($lease:literal) => {
+        concat!(
+            "CASE WHEN armed THEN least(CASE WHEN leased THEN ",
+            $lease,
+            " ELSE poll_until END, run_until) END"
+        )
+    };
+}
+const CREDIT: &str = concat!(
+    "UPDATE deliveries SET lease_until = least(lease_until, $1::bigint - $2::bigint) + $2::bigint, due_at = ",
+    due_at!("least(lease_until, $1::bigint - $2::bigint) + $2::bigint"),
+    ", told_by = NULL WHERE lease_until IS NOT NULL"
+);
+/// Else a second start before the first round would credit the same time again.
+const ALIVE: &str = "UPDATE lanes SET at = greatest(at, $1)";
+const RELEASE: [&str; 2] = [
+    "UPDATE executions SET due_at = wake_at, told_by = NULL WHERE told_by = $1",
+    concat!(
+        "UPDATE deliveries SET due_at = ",
+        due_at!("lease_until"),
+        ", told_by = NULL WHERE told_by = $1"
+    ),
+];
+const RELEASE_MESSAGES: &str =
+    "UPDATE messages SET due_at = $2 WHERE told_by = $1 AND due_at IS NOT NULL";
+
+/// Credits open leases if nobody has been alive for longer than `grace_ms`.
+pub(crate) async fn downtime(session: &Session, grace_ms: i64) -> Result<Look, Fault> {
+    let mut asks = Asks::default();
+    asks.add(BEGIN, Vec::new());
+    asks.add(ONE, Vec::new());
+    let last = asks.add(LAST, Vec::new());
+    let look = asks.add(LOOK, Vec::new());
+    let mut answers = session.answers(&asks).await?;
+    let last = answers.take(last);
+    let last = last.first().map(|row| Fields::of(row).time_if_any()).transpose()?.flatten();
+    let look = Look::of(&answers.take(look))?;
+    let lost_ms = last.map_or(0, |last: Timestamp| look.now.since_ms(last));
+    let mut asks = Asks::default();
+    if lost_ms > grace_ms {
+        asks.add(CREDIT, values![i64::MAX, lost_ms]);
+        asks.add(ALIVE, values![look.now.ms()]);
+    }
+    asks.add(COMMIT, Vec::new());
+    session.answers(&asks).await?;
+    Ok(look)
+}
+
+/// Whoever this node told is gone: it is offered again at once.
+pub(crate) async fn release(
+    session: &Session,
+    node: i64,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let mut asks = Asks::default();
+    for sql in RELEASE {
+        asks.add(sql, values![node]);
+    }
+    asks.add(RELEASE_MESSAGES, values![node, now.ms()]);
+    session.answers(&asks).await.map(drop).map_err(crate::fault::of)
+}

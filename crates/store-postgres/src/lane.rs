@@ -1,0 +1,340 @@
+//! # The lane: rounds on a connection of its own
+//!
+//! What it holds, an open transaction holds, and what the database forgets when the connection ends
+//! it forgets too. A commit whose answer was lost is found out about in the lane's own row: whoever
+//! reads that row waits until the lost transaction is over.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::ThreadId;
+use std::time::{Duration, Instant};
+
+use semel_engine::Queue;
+use semel_model::Timestamp;
+use semel_store::{Due, Held, Stamp, StoreError, Touches, Writer, Writes};
+use uuid::Uuid;
+
+use crate::asks::{Asks, Session, values};
+use crate::columns::Fields;
+use crate::due::{self, Next};
+use crate::fault::{self, Fault};
+use crate::hold::{self, BEGIN, Lane, Round};
+use crate::open::Shared;
+use crate::{credit, write};
+
+const TAKE: &str = "INSERT INTO lanes (node, lane, writer, round, at, fence) \
+     VALUES ($1, $2, $3, 0, 0, 0) ON CONFLICT (node, lane) DO UPDATE SET writer = excluded.writer";
+const LAST_ROUND: &str = "SELECT round FROM lanes WHERE node = $1 AND lane = $2 FOR UPDATE";
+const ROLLBACK: &str = "ROLLBACK";
+
+/// A database that does not say for so long what became of a commit is not waited for any more.
+const RESOLVE_WITHIN: Duration = Duration::from_secs(60);
+/// Longer than the database keeps what a dead writer of this lane holds.
+const TAKE_WITHIN: Duration = Duration::from_secs(20);
+const TRY_EVERY: Duration = Duration::from_millis(100);
+/// After so many holds in a row that met rows of others, and for so long.
+const SKIPS_MAX: u32 = 3;
+const PAUSES_MS: [u64; 7] = [1, 4, 2, 7, 3, 6, 5];
+/// While the database does not answer.
+const ASK_AGAIN_MS: i64 = 500;
+/// What other nodes have written is seen this late at the latest.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+
+pub(crate) struct PostgresWriter {
+    shared: Arc<Shared>,
+    lane: Lane,
+    session: Option<Session>,
+    open: Option<Round>,
+    /// Whose documents this round has read.
+    thread: Option<ThreadId>,
+    next: Mutex<Option<Known>>,
+    /// Holds in a row that met rows which others hold.
+    skips: u32,
+}
+
+/// What is due next, and when that was so.
+#[derive(Clone, Copy)]
+struct Known {
+    next: Next,
+    at: Instant,
+}
+
+impl PostgresWriter {
+    pub(crate) fn new(shared: Arc<Shared>, number: u16) -> Result<Self, StoreError> {
+        let mut bytes = [0; 16];
+        let drawn = getrandom::fill(&mut bytes);
+        drawn.map_err(|error| StoreError::Unavailable(error.to_string().into()))?;
+        let lane = Lane { node: shared.node, lane: number.into(), writer: Uuid::from_bytes(bytes) };
+        let mut writer = Self {
+            shared,
+            lane,
+            session: None,
+            open: None,
+            thread: None,
+            next: Mutex::default(),
+            skips: 0,
+        };
+        let take = values![lane.node, lane.lane, lane.writer];
+        let mut asks = Asks::default();
+        asks.add(TAKE, take);
+        writer.insist(TAKE_WITHIN, async |session| session.answers(&asks).await.map(drop))?;
+        Ok(writer)
+    }
+
+    /// On a connection that works, tried again while that can help.
+    fn insist<T>(
+        &mut self,
+        within: Duration,
+        act: impl AsyncFn(&Session) -> Result<T, tokio_postgres::Error>,
+    ) -> Result<T, StoreError> {
+        let until = Instant::now() + within;
+        loop {
+            let link = self.shared.readers.link();
+            let session = self.session.take().filter(|session| !session.client.is_closed());
+            let done = link.wait(async {
+                let session = match session {
+                    Some(session) => session,
+                    None => link.lane().await?,
+                };
+                let done = act(&session).await?;
+                Ok::<_, tokio_postgres::Error>((session, done))
+            });
+            match done {
+                Ok((session, done)) => {
+                    self.session = Some(session);
+                    return Ok(done);
+                }
+                Err(error) if Instant::now() >= until => return Err(fault::of(error)),
+                Err(error) => {
+                    tracing::debug!(%error, "the database is asked again");
+                    std::thread::sleep(TRY_EVERY);
+                }
+            }
+        }
+    }
+
+    /// Nothing has happened yet, so a connection that turns out to be gone is replaced.
+    fn try_twice<T>(
+        &mut self,
+        act: impl AsyncFn(&Session) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
+        match self.on_session(&act) {
+            Err(fault) if fault.is_cut_off() => self.on_session(&act).map_err(StoreError::from),
+            other => other.map_err(StoreError::from),
+        }
+    }
+
+    /// What fails leaves no transaction open.
+    fn on_session<T>(
+        &mut self,
+        act: &impl AsyncFn(&Session) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let session = self.session.take().filter(|session| !session.client.is_closed());
+        let shared = Arc::clone(&self.shared);
+        let link = shared.readers.link();
+        let (session, done) = link.wait(async {
+            let session = match session {
+                Some(session) => session,
+                None => {
+                    let session = link.lane().await?;
+                    // If everybody was cut off for long, leases have lost that time.
+                    let look = credit::downtime(&session, shared.lease_grace_ms).await?;
+                    shared.clock.note(look);
+                    session
+                }
+            };
+            let done = act(&session).await;
+            let is_usable = done.is_ok() || session.rows(ROLLBACK, Vec::new()).await.is_ok();
+            Ok::<_, Fault>((is_usable.then_some(session), done))
+        })?;
+        self.session = session;
+        done
+    }
+
+    /// Whoever holds what was skipped gets a moment. Two lanes that want what the other one has must
+    /// not come back together, so no two go by the same list.
+    fn pause(&self) -> Duration {
+        let [first, ..] = *self.lane.writer.as_bytes();
+        let at = usize::from(first).wrapping_mul(1 + self.skips as usize) % PAUSES_MS.len();
+        Duration::from_millis(PAUSES_MS[at])
+    }
+
+    fn known(&self) -> Option<Known> {
+        *self.next.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn note_next(&self, next: Option<Next>) {
+        let known = next.map(|next| Known { next, at: Instant::now() });
+        *self.next.lock().unwrap_or_else(PoisonError::into_inner) = known;
+    }
+
+    fn told(&self) -> Option<Timestamp> {
+        *self.shared.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn note_told(&self, now: Timestamp) {
+        *self.shared.told.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
+    }
+
+    /// Documents are as this round has read them until it ends.
+    fn read_documents_of(&mut self, generation: Option<u64>) {
+        let generations = self.shared.generations.lock();
+        let mut generations = generations.unwrap_or_else(PoisonError::into_inner);
+        if let Some(thread) = self.thread.take() {
+            generations.remove(&thread);
+        }
+        if let Some(generation) = generation {
+            let thread = std::thread::current().id();
+            generations.insert(thread, generation);
+            self.thread = Some(thread);
+        }
+    }
+
+    /// The round as it was held; one that was not held holds its lane.
+    fn opened(&mut self) -> Result<Round, StoreError> {
+        if let Some(round) = self.open.take() {
+            return Ok(round);
+        }
+        let lane = self.lane;
+        self.try_twice(async |session| hold::begin(session, lane).await)
+    }
+}
+
+impl Writer for PostgresWriter {
+    fn hold(&mut self, touches: &Touches) -> Result<Held, StoreError> {
+        self.release();
+        if self.skips >= SKIPS_MAX {
+            std::thread::sleep(self.pause());
+        }
+        let lane = self.lane;
+        let (mut round, look) =
+            self.try_twice(async |session| hold::hold(session, lane, touches).await)?;
+        self.shared.clock.note(look);
+        self.read_documents_of(Some(look.documents_generation));
+        let held = std::mem::take(&mut round.held);
+        self.skips = if held.skipped.is_empty() { 0 } else { self.skips + 1 };
+        self.open = Some(round);
+        Ok(held)
+    }
+
+    fn commit(&mut self, writes: Writes) -> Result<(), StoreError> {
+        let round = self.opened()?;
+        self.read_documents_of(None);
+        self.note_next(None);
+        let Some(session) = self.session.take() else { return Err(StoreError::Unknown) };
+        let mut asks = Asks::default();
+        let commit = write::round(&mut asks, self.lane, &round, &writes);
+        let next = due::ask_next(&mut asks, self.told());
+        let shared = Arc::clone(&self.shared);
+        let link = shared.readers.link();
+        let mut answers = match link.wait(session.all(&asks)) {
+            Ok(answers) => answers,
+            // All of it is decided again, on a connection that works.
+            Err(error) if fault::is_cut_off(&error) => return Err(StoreError::Unknown),
+            // A statement could not even be prepared: nothing was sent.
+            Err(error) => {
+                let _ = link.wait(session.rows(ROLLBACK, Vec::new())); // Else its end ends it.
+                return Err(fault::of(error));
+            }
+        };
+        match answers.failure() {
+            None => {
+                self.note_next(Next::of(&next.map(|at| answers.take(at))).ok());
+                self.session = Some(session);
+                Ok(())
+            }
+            Some((at, error)) if at.is_before(commit) && !fault::is_cut_off(&error) => {
+                // The COMMIT that followed has undone it.
+                self.session = Some(session);
+                Err(fault::of(error))
+            }
+            Some((at, _)) if at.is_after(commit) => Ok(()),
+            Some((_, error)) => {
+                tracing::warn!(%error, "a commit was sent and its answer is lost");
+                Err(StoreError::Unknown)
+            }
+        }
+    }
+
+    fn release(&mut self) {
+        self.read_documents_of(None);
+        if self.open.take().is_some()
+            && let Some(session) = self.session.take()
+        {
+            let ended = self.shared.readers.link().wait(session.rows(ROLLBACK, Vec::new()));
+            self.session = ended.is_ok().then_some(session);
+        }
+    }
+
+    fn happened(&mut self, stamp: Stamp) -> Result<bool, StoreError> {
+        self.release();
+        let (node, lane) = (self.lane.node, i32::from(stamp.lane));
+        let found = self.insist(RESOLVE_WITHIN, async |session| {
+            let mut asks = Asks::default();
+            asks.add(BEGIN, Vec::new());
+            let last = asks.add(LAST_ROUND, values![node, lane]);
+            asks.add(ROLLBACK, Vec::new());
+            session.answers(&asks).await.map(|mut answers| answers.take(last))
+        });
+        let found = found.map_err(|error| {
+            tracing::error!(%error, "what became of a commit cannot be found out");
+            StoreError::Unknown
+        })?;
+        let last = found.first().map(|row| Fields::of(row).count()).transpose()?;
+        Ok(last == Some(stamp.round))
+    }
+
+    fn due(&mut self, now: Timestamp, max: usize) -> Result<Due, StoreError> {
+        let is_known = |known: &Known| known.at.elapsed() < LOOK_EVERY && known.next.is_after(now);
+        if self.known().as_ref().is_some_and(is_known) {
+            self.note_told(now);
+            return Ok(Due::default());
+        }
+        self.release();
+        let (node, told) = (self.lane.node, self.told());
+        let looked = self.try_twice(async |session| due::due(session, node, told, now, max).await);
+        let (due, next, look) = looked?;
+        self.shared.clock.note(look);
+        self.note_next(Some(next));
+        self.note_told(now);
+        Ok(due)
+    }
+
+    fn offers(
+        &mut self,
+        queues: &BTreeSet<Queue>,
+        max: usize,
+    ) -> Result<BTreeMap<Queue, usize>, StoreError> {
+        self.release();
+        self.try_twice(async |session| due::offers(session, queues, max).await)
+    }
+
+    fn next_due(&self) -> Option<Timestamp> {
+        if let Some(known) = self.known() {
+            return known.next.0;
+        }
+        let told = self.told();
+        let next = self.shared.readers.read(async |session| {
+            let mut asks = Asks::default();
+            let next = due::ask_next(&mut asks, told);
+            let mut answers = session.answers(&asks).await?;
+            Ok(next.map(|at| answers.take(at)))
+        });
+        match next.and_then(|rows| Next::of(&rows)) {
+            Ok(next) => {
+                self.note_next(Some(next));
+                next.0
+            }
+            Err(error) => {
+                tracing::debug!(%error, "what is due next is not known");
+                Some(self.shared.clock.now().plus_ms(ASK_AGAIN_MS))
+            }
+        }
+    }
+}
+
+impl Drop for PostgresWriter {
+    fn drop(&mut self) {
+        self.read_documents_of(None);
+    }
+}

@@ -1,0 +1,183 @@
+//! # Opening: a database that can be trusted, tables that are known, a name for this node
+//!
+//! Whatever is wrong is said with what to do. Nothing is served before the tables are up to date
+//! and open leases have the time that was lost.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::thread::ThreadId;
+
+use semel_model::Timestamp;
+use semel_store::{Clock, StoreError};
+use tokio_postgres::Error;
+use tokio_postgres::error::SqlState;
+
+use crate::asks::{Asks, Session, values};
+use crate::clock::{DatabaseClock, Kept};
+use crate::fault::{self, Fault};
+use crate::index::PostgresIndex;
+use crate::link::Link;
+use crate::readers::Readers;
+use crate::{credit, migrate};
+
+/// `server_version_num` of the oldest that will do.
+const VERSION_MIN: i32 = 150_000;
+
+const NODE: &str = "INSERT INTO nodes (name) VALUES ($1) ON CONFLICT DO NOTHING";
+const NUMBER: &str = "SELECT number FROM nodes WHERE name = $1";
+
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    #[error(
+        "the address of the database cannot be read; \
+         write postgres://USER:PASSWORD@HOST:PORT/DATABASE"
+    )]
+    Url(#[source] Error),
+    #[error(
+        "PostgreSQL at {name} cannot be reached: {said}; is it running, and is the address right?"
+    )]
+    Unreachable { name: String, said: String },
+    #[error(
+        "PostgreSQL at {name} does not let {user} in: {said}; \
+         check user and password, and pg_hba.conf"
+    )]
+    Login { name: String, user: String, said: String },
+    #[error("there is no database {name}; make it with `createdb`, or correct the address")]
+    NoDatabase { name: String },
+    #[error(
+        "the database refuses what this server needs: {said}; \
+         make its user the owner of the database, or grant it CREATE and USAGE on the schema"
+    )]
+    Rights { said: String },
+    #[error("PostgreSQL {found} is too old; 15 or newer is needed")]
+    TooOld { found: String },
+    #[error(
+        "synchronous_commit is off, so a crash of PostgreSQL would lose what was acknowledged; \
+         turn it on for this database and its user"
+    )]
+    NotDurable,
+    #[error(
+        "the data has schema {found} and this binary knows {known}; \
+         start the newer release that wrote it, or restore a backup made by this one"
+    )]
+    Newer { found: u32, known: u32 },
+    #[error(
+        "migration {number} is not the one that was applied to this data; \
+         start a released binary, migrations are never edited"
+    )]
+    Changed { number: u32 },
+    #[error("threads for connections cannot be started")]
+    Threads(#[source] std::io::Error),
+    #[error("TLS cannot be used")]
+    Tls(#[source] rustls::Error),
+    #[error("the database does not do what it is asked")]
+    Store(#[from] StoreError),
+}
+
+impl From<Fault> for OpenError {
+    fn from(fault: Fault) -> Self {
+        Self::Store(fault.into())
+    }
+}
+
+/// How a node works on its database.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Names this node, also after a restart. Two that run at once have two names.
+    pub node: String,
+    /// Connections for reading, at most.
+    pub readers_max: usize,
+    /// Silence of all nodes for longer than this is added to open leases.
+    pub lease_grace_ms: i64,
+}
+
+impl Options {
+    pub fn named(node: impl Into<String>) -> Self {
+        Self { node: node.into(), readers_max: 8, lease_grace_ms: 5_000 }
+    }
+}
+
+/// One database, used by this node among others.
+pub struct PostgresStore {
+    pub(crate) shared: Arc<Shared>,
+}
+
+pub(crate) struct Shared {
+    pub(crate) readers: Arc<Readers>,
+    pub(crate) clock: Arc<DatabaseClock>,
+    pub(crate) kept: Arc<Clock>,
+    pub(crate) index: PostgresIndex,
+    pub(crate) node: i64,
+    pub(crate) lease_grace_ms: i64,
+    /// Until when this node was told of delays that are over; none: of nothing yet.
+    pub(crate) told: Mutex<Option<Timestamp>>,
+    /// The generation of the documents as rounds under way have read it, by their threads.
+    pub(crate) generations: Mutex<HashMap<ThreadId, u64>>,
+}
+
+impl PostgresStore {
+    /// Brings the tables up to date and takes up this node's work.
+    pub fn open(url: &str, options: &Options) -> Result<Self, OpenError> {
+        let link = Arc::new(Link::new(url)?);
+        let (node, look) = link.wait(async {
+            let session = first_contact(&link).await?;
+            migrate::run(&session).await?;
+            let look = credit::downtime(&session, options.lease_grace_ms).await?;
+            let node = node(&session, &options.node).await?;
+            credit::release(&session, node, look.now).await?;
+            Ok::<_, OpenError>((node, look))
+        })?;
+        let readers = Arc::new(Readers::new(link, options.readers_max));
+        let clock = Arc::new(DatabaseClock::new(look));
+        let kept = Kept { clock: Arc::clone(&clock), readers: Arc::clone(&readers) };
+        Ok(Self {
+            shared: Arc::new(Shared {
+                index: PostgresIndex::new(Arc::clone(&readers)),
+                readers,
+                clock,
+                kept: Arc::new(Clock::elsewhere(kept)),
+                node,
+                lease_grace_ms: options.lease_grace_ms,
+                told: Mutex::default(),
+                generations: Mutex::default(),
+            }),
+        })
+    }
+}
+
+async fn node(session: &Session, name: &str) -> Result<i64, OpenError> {
+    let mut asks = Asks::default();
+    asks.add(NODE, values![name]);
+    let number = asks.add(NUMBER, values![name]);
+    let mut answers = session.answers(&asks).await.map_err(Fault::from)?;
+    let row = answers.take(number).pop();
+    let row = row.ok_or_else(|| StoreError::Corrupt("this node has no number".to_owned()))?;
+    Ok(row.try_get(0).map_err(Fault::from)?)
+}
+
+/// The first connection: everything a person can have got wrong is found here.
+pub(crate) async fn first_contact(link: &Link) -> Result<Session, OpenError> {
+    let session = link.reader().await.map_err(|error| no_contact(link, &error))?;
+    let sql = "SELECT current_setting('server_version_num')::integer, \
+               current_setting('server_version'), current_setting('synchronous_commit')";
+    let row = session.client.query_one(sql, &[]).await.map_err(Fault::from)?;
+    let (number, found, durable): (i32, String, String) = (row.get(0), row.get(1), row.get(2));
+    if number < VERSION_MIN {
+        return Err(OpenError::TooOld { found });
+    }
+    if durable == "off" {
+        return Err(OpenError::NotDurable);
+    }
+    Ok(session)
+}
+
+fn no_contact(link: &Link, error: &Error) -> OpenError {
+    let (name, said) = (link.name(), fault::described(error));
+    match error.code() {
+        Some(code) if *code == SqlState::INVALID_CATALOG_NAME => OpenError::NoDatabase { name },
+        Some(code) if code.code().starts_with("28") => {
+            OpenError::Login { name, user: link.user().to_owned(), said }
+        }
+        _ => OpenError::Unreachable { name, said },
+    }
+}

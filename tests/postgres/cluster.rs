@@ -1,0 +1,249 @@
+//! # Cluster: real servers on one database, killed under load
+//!
+//! Clients and workers speak to any node and to another one when theirs is gone. What was
+//! acknowledged is there in the end, under each key there is one run, and every run completes.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use reqwest::Method;
+use semel_tests::dice::Dice;
+use semel_tests::postgres::{self, Postgres};
+use semel_tests::process::{
+    Answer, Caller, DEADLINE, Server, freeze, is_full, refused, run, signal, until,
+};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+const KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+const NODES: usize = 3;
+const WORKERS: usize = 4;
+/// For one run to complete, whatever happened to it.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+struct Cluster {
+    servers: Vec<Mutex<Server>>,
+    callers: Vec<Caller>,
+    turn: AtomicUsize,
+    /// A node nobody asks, because it would not answer.
+    away: AtomicUsize,
+    _directories: Vec<TempDir>,
+}
+
+impl Cluster {
+    fn start(url: &str) -> Self {
+        let directories: Vec<_> = (0..NODES).map(|_| tempfile::tempdir().unwrap()).collect();
+        let servers = directories.iter().map(|directory| {
+            let options = ["--store", url, "--secrets-key", KEY];
+            Server::start(directory.path(), &options).unwrap()
+        });
+        let servers: Vec<Server> = servers.collect();
+        let callers = servers.iter().map(|server| server.caller().unwrap()).collect();
+        let servers = servers.into_iter().map(Mutex::new).collect();
+        let (turn, away) = (AtomicUsize::new(0), AtomicUsize::new(NODES));
+        Self { servers, callers, turn, away, _directories: directories }
+    }
+
+    /// One node after the other.
+    fn next(&self) -> Option<&Caller> {
+        let turn = self.turn.fetch_add(1, Ordering::Relaxed) % NODES;
+        (turn != self.away.load(Ordering::Acquire)).then(|| &self.callers[turn])
+    }
+
+    /// Asks one node after the other until there is a verdict.
+    fn insist(&self, method: &Method, path: &str, body: Option<&Value>) -> Answer {
+        let verdict = until(&format!("a verdict on {method} {path}"), DEADLINE, || {
+            let answer = self.next()?.ask(method.clone(), path, body).ok()?;
+            (!matches!(answer.status, 429 | 503)).then_some(answer)
+        });
+        verdict.unwrap()
+    }
+
+    fn post(&self, path: &str, body: &Value) -> Answer {
+        let answer = self.insist(&Method::POST, path, Some(body));
+        assert!(answer.status < 300, "{path}: {} {}", answer.status, answer.body);
+        answer
+    }
+
+    fn define(&self) {
+        let task = |name: &str| {
+            json!({"name": name, "retryCount": 10, "retryDelaySeconds": 0,
+                   "responseTimeoutSeconds": 2, "timeoutSeconds": 0})
+        };
+        self.post("/api/metadata/taskdefs", &json!([task("first"), task("second")]));
+        let step = |name: &str| json!({"name": name, "taskReferenceName": name, "type": "SIMPLE"});
+        let workflow = json!({"name": "pair", "version": 1, "schemaVersion": 2,
+            "ownerEmail": "a@b.c", "tasks": [step("first"), step("second")]});
+        self.post("/api/metadata/workflow", &workflow);
+    }
+
+    /// Starts the run of that key, twice, and gives its id.
+    fn begin(&self, key: &str) -> String {
+        let body = json!({"name": "pair", "idempotencyKey": key,
+                          "idempotencyStrategy": "RETURN_EXISTING"});
+        let ids = [0, 1].map(|_| self.post("/api/workflow", &body).body);
+        assert_eq!(ids[0], ids[1], "one run under {key}");
+        ids[0].clone()
+    }
+
+    fn status(&self, id: &str) -> String {
+        let answer = self.insist(&Method::GET, &format!("/api/workflow/{id}"), None);
+        answer.json()["status"].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Takes tasks and completes them until there is nothing left to do.
+    fn work(&self, worker: usize, is_over: &dyn Fn() -> bool) {
+        let mut dice = Dice::of(u64::try_from(worker).unwrap());
+        while !is_over() {
+            let Some(caller) = self.next() else { continue };
+            let name = if dice.once_in(2) { "first" } else { "second" };
+            let poll =
+                format!("/api/tasks/poll/batch/{name}?workerid=w{worker}&count=5&timeout=100");
+            let Ok(answer) = caller.get(&poll) else { continue };
+            for task in answer.json().as_array().into_iter().flatten() {
+                let report = json!({"taskId": task["taskId"], "status": "COMPLETED",
+                    "workflowInstanceId": task["workflowInstanceId"], "workerId": format!("w{worker}"),
+                    "outputData": {"by": worker}});
+                self.insist(&Method::POST, "/api/tasks", Some(&report));
+            }
+        }
+    }
+}
+
+/// Many runs on three nodes, with somebody who disturbs them so many times.
+fn ordeal(server: &Postgres, runs: usize, times: usize, mut disturb: impl FnMut(&Cluster)) {
+    let url = server.database().unwrap();
+    let cluster = Cluster::start(&url);
+    cluster.define();
+    let begun: Mutex<BTreeMap<String, String>> = Mutex::default();
+    let completed = AtomicUsize::new(0);
+    let is_over = || completed.load(Ordering::Acquire) == runs;
+    std::thread::scope(|scope| {
+        for worker in 0..WORKERS {
+            let (cluster, is_over) = (&cluster, &is_over);
+            scope.spawn(move || cluster.work(worker, is_over));
+        }
+        scope.spawn(|| {
+            for number in 0..runs {
+                let key = format!("key {number}");
+                let id = cluster.begin(&key);
+                begun.lock().unwrap().insert(key, id);
+            }
+        });
+        let are_begun = |count: usize| {
+            let are_begun = || (begun.lock().unwrap().len() >= count).then_some(());
+            until("runs are begun", DEADLINE, are_begun).unwrap();
+        };
+        for time in 1..=times {
+            are_begun(runs * time / (times + 1)); // In the middle of things.
+            disturb(&cluster);
+        }
+        are_begun(runs);
+        for (key, id) in begun.lock().unwrap().iter() {
+            let is_complete = || (cluster.status(id) == "COMPLETED").then_some(());
+            until(&format!("{key} completes"), PATIENCE, is_complete).unwrap();
+            completed.fetch_add(1, Ordering::AcqRel);
+        }
+    });
+    let count = |table| server.psql_at(&url, &format!("SELECT count(*) FROM {table}")).unwrap();
+    assert_eq!(count("executions"), runs.to_string());
+    for table in ["deliveries", "messages", "placeholders"] {
+        assert_eq!(count(table), "0", "rows left in {table}");
+    }
+}
+
+#[test]
+#[ignore = "needs PostgreSQL; run by ./check full"]
+fn three_nodes_lose_nothing_when_one_after_the_other_is_killed() {
+    let (runs, kills) = if is_full() { (300, 15) } else { (60, 3) };
+    let mut dice = Dice::of(7);
+    ordeal(postgres::shared(), runs, kills, |cluster| {
+        let victim = usize::try_from(dice.below(3)).unwrap();
+        cluster.servers[victim].lock().unwrap().restart().unwrap();
+    });
+}
+
+#[test]
+#[ignore = "needs PostgreSQL; run by ./check full"]
+fn three_nodes_lose_nothing_when_postgresql_crashes() {
+    let (runs, crashes) = if is_full() { (300, 5) } else { (60, 2) };
+    let server = Postgres::start().unwrap();
+    ordeal(&server, runs, crashes, |_| server.crash().unwrap());
+}
+
+/// Its rows are free again while it is frozen, and when it wakes it finds out.
+#[test]
+#[ignore = "needs PostgreSQL; run by ./check full"]
+fn a_node_that_was_frozen_applies_nothing_stale() {
+    let mut frozen = None;
+    ordeal(postgres::shared(), 60, 2, |cluster| match frozen.take() {
+        None => {
+            let pid = cluster.servers[1].lock().unwrap().pid();
+            cluster.away.store(1, Ordering::Release);
+            freeze(pid).unwrap();
+            frozen = Some(pid);
+        }
+        Some(pid) => {
+            signal(pid, "CONT").unwrap();
+            let is_well = || cluster.callers[1].get("/health").ok().filter(|it| it.status == 200);
+            until("it serves again", DEADLINE, is_well).unwrap();
+            cluster.away.store(NODES, Ordering::Release);
+        }
+    });
+}
+
+#[test]
+#[ignore = "needs PostgreSQL; run by ./check full"]
+fn a_poll_at_one_node_is_given_what_another_makes_ready() {
+    let url = postgres::shared().database().unwrap();
+    let cluster = Cluster::start(&url);
+    cluster.define();
+    let [one, two, _] = &*cluster.callers else { panic!("there are three") };
+    std::thread::scope(|scope| {
+        let poll = "/api/tasks/poll/batch/first?workerid=w&count=1&timeout=5000";
+        let polled = scope.spawn(|| two.get(poll).unwrap());
+        let body = json!({"name": "pair"});
+        let begun = one.insist(Method::POST, "/api/workflow", Some(&body)).unwrap();
+        let task = &polled.join().unwrap().json()[0];
+        assert_eq!(task["workflowInstanceId"], begun.body.as_str(), "long before the poll ends");
+    });
+}
+
+#[test]
+#[ignore = "needs PostgreSQL; run by ./check full"]
+fn a_server_says_what_is_wrong_with_its_database() {
+    let directory = tempfile::tempdir().unwrap();
+    let server = postgres::shared();
+    let refusal = |options: &[&str]| {
+        let (status, said) = refused(directory.path(), options).unwrap();
+        assert_eq!(status.code(), Some(1), "{said}");
+        said
+    };
+    let url = server.url("nowhere");
+    let said = refusal(&["--store", &url]);
+    assert!(said.contains("share the key that seals secrets"), "{said}");
+    let said = refusal(&["--store", &url, "--secrets-key", KEY]);
+    assert!(said.contains("there is no database") && said.contains("createdb"), "{said}");
+    let secret = "postgres://semel:hush@127.0.0.1:1/semel";
+    let said = refusal(&["--store", secret, "--secrets-key", KEY]);
+    assert!(said.contains("cannot be reached") && !said.contains("hush"), "{said}");
+}
+
+#[test]
+#[ignore = "needs PostgreSQL; run by ./check full"]
+fn tables_are_brought_up_to_date_by_hand() {
+    let directory = tempfile::tempdir().unwrap();
+    let url = postgres::shared().database().unwrap();
+    let migrate = |option: Option<&str>| {
+        let mut arguments = vec!["migrate", "--store", &url];
+        arguments.extend(option);
+        let (status, said) = run(directory.path(), &arguments).unwrap();
+        (status.code(), said)
+    };
+    let (code, said) = migrate(Some("--check"));
+    assert!(code == Some(5) && said.contains("schema 0"), "{code:?} {said}");
+    assert_eq!(migrate(None).0, Some(0));
+    assert_eq!(migrate(Some("--check")).0, Some(0));
+}

@@ -1,0 +1,15 @@
+//! # PostgreSQL: the store of many nodes, on a real server
+//!
+//! Not part of a plain `cargo test`, which needs a Rust toolchain only: `./check full` runs it, or
+//! `cargo test -p semel-tests --test postgres -- --include-ignored`.
+
+#![expect(clippy::unwrap_used, reason = "a test says what went wrong by panicking")]
+
+mod cluster;
+mod conformance;
+mod differential;
+mod fixture;
+mod lost;
+mod nodes;
+mod opening;
+mod plans;
