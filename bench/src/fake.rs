@@ -129,7 +129,7 @@ async fn workload(address: SocketAddr) -> Workload {
     let count = |count| NonZeroUsize::new(count).unwrap();
     let options =
         WorkerOptions { workers_per_type: count(2), batch: count(3), poll_timeout_ms: 50 };
-    Workload::begin(address, Process::Own, count(8), &options).await.unwrap()
+    Workload::begin(&[address], Process::Own, count(8), &options).await.unwrap()
 }
 
 #[tokio::test]

@@ -52,7 +52,7 @@ pub(crate) async fn run(options: &Options) -> Result<Report> {
     report.fdatasync(disk::probe_fdatasync(site.directory())?);
     let mut server = Server::start(&site).await?;
     let workload =
-        Workload::begin(server.address, server.process(), options.clients, &options.workers)
+        Workload::begin(&[server.address], server.process(), options.clients, &options.workers)
             .await?;
     let empty = measure(&workload, options).await?;
     server.expect_running(&site)?;

@@ -13,6 +13,8 @@ mod flow;
 mod growth;
 mod http;
 mod keys;
+mod nodes;
+mod postgres;
 mod process;
 mod report;
 mod search;
@@ -59,6 +61,8 @@ enum Command {
     Fleet(fleet::Options),
     /// First starts against duplicates, and lookups among many keys.
     Keys(keys::Options),
+    /// W1 on SQLite and on PostgreSQL with one node, two and three, and what the database does for it.
+    Nodes(nodes::Options),
     /// Forks, loops, an execution of many tasks, its end, and hostile scripts.
     Flow(flow::Options),
     /// Time to healthy, resident memory when idle, size of the binary.
@@ -92,6 +96,7 @@ fn run(arguments: &Arguments) -> Result<()> {
             Command::Search(options) => search::run(options).await,
             Command::Fleet(options) => fleet::run(options).await,
             Command::Keys(options) => keys::run(options).await,
+            Command::Nodes(options) => nodes::run(options).await,
             Command::Flow(options) => flow::run(options).await,
             Command::Idle(options) => idle(options).await,
         }

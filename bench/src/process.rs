@@ -16,11 +16,16 @@ const TICK_MS: u64 = 10;
 pub(crate) enum Process {
     Own,
     Child(u32),
+    /// With those it has started, ended ones included.
+    Family(u32),
 }
 
 impl Process {
     /// User and system time of all threads, ended ones included.
     pub(crate) fn cpu(self) -> Result<Duration> {
+        if let Self::Family(id) = self {
+            return family_cpu(id);
+        }
         let stat = self.read("stat")?;
         let ticks = cpu_ticks(&stat).with_context(|| format!("no CPU times in {stat:?}"))?;
         Ok(Duration::from_millis(ticks * TICK_MS))
@@ -43,10 +48,28 @@ impl Process {
     fn read(self, file: &str) -> Result<String> {
         let path = match self {
             Self::Own => format!("/proc/self/{file}"),
-            Self::Child(id) => format!("/proc/{id}/{file}"),
+            Self::Child(id) | Self::Family(id) => format!("/proc/{id}/{file}"),
         };
         fs::read_to_string(&path).with_context(|| format!("reading {path}"))
     }
+}
+
+/// Of a process, of those it has waited for, and of those that are its children now.
+fn family_cpu(id: u32) -> Result<Duration> {
+    let stat = Process::Child(id).read("stat")?;
+    let waited = times(&stat, 13).with_context(|| format!("no CPU times in {stat:?}"))?;
+    let mut sum = Process::Child(id).cpu()? + Duration::from_millis(waited * TICK_MS);
+    for entry in fs::read_dir("/proc")?.flatten() {
+        let Some(child) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok())
+        else {
+            continue;
+        };
+        let Ok(stat) = Process::Child(child).read("stat") else { continue }; // It has just ended.
+        if parent(&stat) == Some(id) {
+            sum += Duration::from_millis(cpu_ticks(&stat).unwrap_or(0) * TICK_MS);
+        }
+    }
+    Ok(sum)
 }
 
 /// The CPU times so far; what a window cost is the difference of two.
@@ -111,11 +134,21 @@ fn machine_ticks(stat: &str) -> Option<u64> {
 
 /// Fields 14 and 15, counted after the command name, which may itself hold spaces and brackets.
 fn cpu_ticks(stat: &str) -> Option<u64> {
+    times(stat, 11)
+}
+
+/// The sum of two neighbouring fields, the first of which comes so many after the command name.
+fn times(stat: &str, skipped: usize) -> Option<u64> {
     let (_, fields) = stat.rsplit_once(')')?;
-    let mut times = fields.split_ascii_whitespace().skip(11);
+    let mut times = fields.split_ascii_whitespace().skip(skipped);
     let user: u64 = times.next()?.parse().ok()?;
     let system: u64 = times.next()?.parse().ok()?;
     Some(user + system)
+}
+
+fn parent(stat: &str) -> Option<u32> {
+    let (_, fields) = stat.rsplit_once(')')?;
+    fields.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
 fn memory_bytes(status: &str, field: &str) -> Option<u64> {

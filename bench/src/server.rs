@@ -98,8 +98,12 @@ impl Site {
 
 impl Server {
     pub(crate) async fn start(site: &Site) -> Result<Self> {
+        Self::start_with(site, &[]).await
+    }
+
+    pub(crate) async fn start_with(site: &Site, arguments: &[&str]) -> Result<Self> {
         let address = free_address()?;
-        let log = File::create(site.log())?;
+        let log = File::options().create(true).append(true).open(site.log())?;
         let begun = Instant::now();
         let child = Command::new(&site.binary)
             .arg("server")
@@ -107,6 +111,7 @@ impl Server {
             .arg("--data")
             .arg(site.data())
             .args(&site.arguments)
+            .args(arguments)
             .stdin(Stdio::null())
             .stdout(log.try_clone()?)
             .stderr(log)
@@ -182,7 +187,7 @@ impl Drop for Server {
 }
 
 /// The kernel picks a port nobody has; the server binds it a moment later.
-fn free_address() -> Result<SocketAddr> {
+pub(crate) fn free_address() -> Result<SocketAddr> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     Ok(listener.local_addr()?)
 }

@@ -51,7 +51,7 @@ pub(crate) async fn run(options: &Options) -> Result<Report> {
     report.fdatasync(disk::probe_fdatasync(site.directory())?);
     let mut server = Server::start(&site).await?;
     let workload =
-        Workload::begin(server.address, server.process(), options.clients, &options.workers)
+        Workload::begin(&[server.address], server.process(), options.clients, &options.workers)
             .await?;
     let warmup = workload.run(Kind::W1, Until::Workflows(options.warmup)).await?;
     let window = workload.run(Kind::W1, until).await?;

@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use serde::Deserialize;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -56,19 +56,24 @@ struct Slot {
 
 /// Spawns all workers; they end when the set is dropped.
 pub(crate) fn spawn(
-    address: SocketAddr,
+    addresses: &[SocketAddr],
     options: &WorkerOptions,
     tally: &Arc<Tally>,
     completions: &Arc<Completions>,
 ) -> Result<JoinSet<()>> {
     let mut workers = JoinSet::new();
+    let mut addresses = addresses.iter().copied().cycle();
+    let mut client = || {
+        let address = addresses.next().context("there is no server")?;
+        Client::new(address, Arc::clone(tally))
+    };
     for (step, task_type) in TASK_TYPES.into_iter().enumerate() {
         for number in 0..options.workers_per_type.get() {
             let worker_id: Arc<str> = format!("{task_type}-{number}").into();
             let mut slots = Vec::with_capacity(options.batch.get());
             for _ in 0..options.batch.get() {
                 slots.push(Slot {
-                    client: Client::new(address, Arc::clone(tally))?,
+                    client: client()?,
                     report: Call::post("/api/tasks/update-v2", "")?,
                     worker_id: Arc::clone(&worker_id),
                     is_last_step: step + 1 == TASK_TYPES.len(),
@@ -77,7 +82,7 @@ pub(crate) fn spawn(
                 });
             }
             let polls = polls(task_type, &worker_id, options)?;
-            workers.spawn(work(Client::new(address, Arc::clone(tally))?, polls, slots));
+            workers.spawn(work(client()?, polls, slots));
         }
     }
     Ok(workers)

@@ -20,7 +20,8 @@ use crate::tally::{Counts, Tally};
 use crate::workers::{self, WorkerOptions};
 
 pub(crate) struct Workload {
-    address: SocketAddr,
+    /// Servers that are asked, each by its share of the connections.
+    addresses: Vec<SocketAddr>,
     server: Process,
     clients: NonZeroUsize,
     tally: Arc<Tally>,
@@ -45,17 +46,18 @@ struct Status {
 
 impl Workload {
     pub(crate) async fn begin(
-        address: SocketAddr,
+        addresses: &[SocketAddr],
         server: Process,
         clients: NonZeroUsize,
         options: &WorkerOptions,
     ) -> Result<Self> {
         let tally = Arc::new(Tally::default());
         let completions = Arc::new(Completions::default());
-        let mut client = Client::new(address, Arc::clone(&tally))?;
+        let mut client = Client::new(addresses[0], Arc::clone(&tally))?;
         definitions::register(&mut client).await.context("registering the definitions")?;
-        let workers = workers::spawn(address, options, &tally, &completions)?;
-        Ok(Self { address, server, clients, tally, completions, _workers: workers })
+        let workers = workers::spawn(addresses, options, &tally, &completions)?;
+        let addresses = addresses.to_vec();
+        Ok(Self { addresses, server, clients, tally, completions, _workers: workers })
     }
 
     /// Sends the clients through; ends when the last execution they started has ended.
@@ -63,8 +65,8 @@ impl Workload {
         let (before, counted) = (Reading::of(self.server)?, self.tally.read());
         let tickets = Arc::new(Tickets::new(until, Arc::clone(&self.tally)));
         let mut clients = JoinSet::new();
-        for _ in 0..self.clients.get() {
-            let client = Client::new(self.address, Arc::clone(&self.tally))?;
+        for address in self.addresses.iter().cycle().take(self.clients.get()) {
+            let client = Client::new(*address, Arc::clone(&self.tally))?;
             let completions = Arc::clone(&self.completions);
             clients.spawn(starters::run(client, kind, Arc::clone(&tickets), completions));
         }
@@ -90,7 +92,7 @@ impl Workload {
 
     /// An answered last report is only believed if the server agrees that the execution is closed.
     async fn count_not_completed(&self, ids: &[String]) -> Result<u64> {
-        let mut client = Client::new(self.address, Arc::clone(&self.tally))?;
+        let mut client = Client::new(self.addresses[0], Arc::clone(&self.tally))?;
         let mut not_completed = 0;
         for id in ids {
             let call = Call::get(&format!("/api/workflow/{id}/status"))?;

@@ -7,6 +7,7 @@
 
 mod cluster;
 mod conformance;
+mod contention;
 mod differential;
 mod fixture;
 mod lost;

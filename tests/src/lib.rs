@@ -1,5 +1,6 @@
 //! # Harnesses shared by the suites in this directory
 
+mod caller;
 pub mod dice;
 pub mod linearizability;
 pub mod oracle;

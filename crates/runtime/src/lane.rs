@@ -121,6 +121,7 @@ impl Lane {
                 return None;
             }
         };
+        self.world.meters.skipped(held.skipped.len());
         let round = Round::new(held, self.stamp.fence, self.sabotage);
         let mut prepared = Prepared::new(round, began, items.len());
         prepared.riding = riding;

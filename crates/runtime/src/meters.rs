@@ -70,6 +70,12 @@ impl Meters {
         }
     }
 
+    pub(crate) fn skipped(&self, rows: usize) {
+        if rows > 0 {
+            counter!("semel_rows_skipped_total").increment(rows as u64);
+        }
+    }
+
     /// What is committed now.
     pub(crate) fn told(&self, tally: Tally, replies: &Replies) {
         self.runs(&tally);

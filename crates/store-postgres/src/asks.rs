@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use futures_util::future::join_all;
+use metrics::counter;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error, Row, Statement};
 
@@ -115,6 +116,7 @@ impl Session {
                 None => Ok(Vec::new()),
             }
         });
+        counter!("semel_store_round_trips_total").increment(1);
         Ok(Answers(join_all(sent).await.into_iter().map(Some).collect()))
     }
 
