@@ -124,6 +124,7 @@ impl Sim {
         Work::Start(Box::new(StartWork {
             id: ExecutionId::from_bytes(id),
             definition,
+            found_in: None,
             start,
             input: Payload::empty(),
             key: Some(StartKey::new(KEY, strategy)),

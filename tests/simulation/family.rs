@@ -101,6 +101,7 @@ impl Family {
         self.submit(Work::Start(Box::new(StartWork {
             id: self.parent,
             definition,
+            found_in: None,
             start,
             input: Payload::empty(),
             key: None,

@@ -40,6 +40,7 @@ impl Request {
             Self::Start { definition, key } => Work::Start(Box::new(StartWork {
                 id,
                 definition: Arc::clone(definition),
+                found_in: None,
                 start: Start {
                     definition: definition.digest(),
                     idempotency_key: Some(key.clone()),

@@ -113,9 +113,9 @@ impl ApiError {
             Self::Refused(refusal) => Some(refusal.code),
             Self::KeyInvalid(_) => Some("IDEMPOTENCY_KEY_INVALID"),
             Self::Failed(Failure::Store(StoreError::Corrupt(_))) => Some("CORRUPT"),
-            Self::Failed(Failure::Unavailable | Failure::Changed(_) | Failure::Store(_)) => {
-                Some("UNAVAILABLE")
-            }
+            Self::Failed(
+                Failure::Unavailable | Failure::Outdated | Failure::Changed(_) | Failure::Store(_),
+            ) => Some("UNAVAILABLE"),
             Self::Failed(Failure::Busy) => Some("BUSY"),
             Self::Failed(Failure::Parked(_)) => Some("PARKED"),
             Self::Failed(Failure::Conflict { .. } | Failure::Refused(_)) => {
@@ -172,6 +172,7 @@ fn status_of(failure: &Failure) -> (StatusCode, bool) {
             (StatusCode::TOO_MANY_REQUESTS, true)
         }
         Failure::Unavailable
+        | Failure::Outdated
         | Failure::Changed(_)
         | Failure::Store(
             StoreError::Contended | StoreError::Unknown | StoreError::Unavailable(_),

@@ -14,7 +14,7 @@ use crate::request_key::key_in;
 const REQUEST_ID_BYTES_MAX: usize = 512;
 
 /// What a request says about being asked twice.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Given {
     pub(crate) key: Option<String>,
     pub(crate) strategy: Option<IdempotencyStrategy>,

@@ -8,7 +8,7 @@ use semel_engine::{KeyFault, Start, StartKey};
 use semel_model::{
     ExecutionId, Payload, StartWorkflowRequest, Timestamp, WorkflowDef, WorkflowStatus,
 };
-use semel_runtime::{Answer, Class, Failure, FoundRun, Refused, StartWork, Why, Work};
+use semel_runtime::{Answer, Class, Failure, FoundRun, Refused, StartWork, Step, Why, Work};
 use serde_json::{Map, json};
 
 use crate::answer::{Answered, text, with_header};
@@ -22,6 +22,9 @@ use crate::params::{Params, Path};
 use crate::refusal::Refusal;
 use crate::request::{Body, bounded, plain};
 use crate::roles::OPERATE;
+
+/// How often a start is made ready again whose definition was changed meanwhile.
+const TRIES_MAX: usize = 5;
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let starts = |line: Endpoint| {
@@ -178,12 +181,21 @@ pub(crate) async fn begun(
 ) -> Result<Begun, ApiError> {
     let key = request.idempotency_key.as_deref();
     let given = Given::of(headers, params, key, request.idempotency_strategy)?;
-    let name = request.name.clone();
-    let work = start_work(app, caller, request, given);
-    let work = work.inspect_err(|_| app.runtime.start_failed(&name))?;
-    let keyed = work.key.is_some();
-    let version = work.definition.definition().version;
-    match app.runtime.submit(Work::Start(Box::new(work)), Class::Start).await {
+    let step = Step::next();
+    let mut tries = 0;
+    let (answer, keyed, version) = loop {
+        let work = start_work(app, caller, request.clone(), given.clone());
+        let work = work.inspect_err(|_| app.runtime.start_failed(&request.name))?;
+        let (keyed, version) = (work.key.is_some(), work.definition.definition().version);
+        let work = Work::Start(Box::new(work));
+        let answer = app.runtime.submit_as(step.clone(), work, Class::Start).await;
+        tries += 1;
+        if tries == TRIES_MAX || !matches!(answer, Err(Failure::Outdated)) {
+            break (answer, keyed, version);
+        }
+        app.runtime.look_for_definitions().await?;
+    };
+    match answer {
         Ok(Answer::Started { id, created, found }) => {
             let version = found.as_ref().map_or(version, |found| found.version);
             Ok(Begun { id, version, created, keyed, found, instead: None })
@@ -209,22 +221,24 @@ pub(crate) fn start_work(
     }
     plain("correlationId", request.correlation_id.as_deref())?;
     bounded("input", &request.input)?;
-    let definition = match request.workflow_def {
+    let (definition, found_in) = match request.workflow_def {
         Some(definition) => {
             crate::metadata::refuse_unsupported(&definition, "workflowDef.")?;
             let schemas = &app.runtime.world().schemas;
             crate::enforceable::check_workflow(schemas, &definition, "workflowDef.")?;
-            definitions.pin(definition)?
+            (definitions.pin(definition)?, None)
         }
         None => {
-            let found = definitions.for_start(&request.name, request.version)?;
-            found.ok_or_else(|| {
+            let (found, generation) =
+                definitions.for_start_lately(&request.name, request.version)?;
+            let found = found.ok_or_else(|| {
                 let version = request.version.map_or("null".to_owned(), |v| v.to_string());
                 let name = &request.name;
                 ApiError::NotFound(format!(
                     "No such workflow defined. name={name}, version={version}"
                 ))
-            })?
+            })?;
+            (found, Some(generation))
         }
     };
     let mut start = Start {
@@ -242,6 +256,7 @@ pub(crate) fn start_work(
     Ok(StartWork {
         id: ExecutionId::draw(),
         definition,
+        found_in,
         start,
         input: request.input,
         key,

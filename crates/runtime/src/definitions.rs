@@ -85,6 +85,31 @@ impl Definitions {
         Ok(found)
     }
 
+    /// The same as far as this process has heard, and as of which generation: the round that starts
+    /// it finds out whether that is still so. What is not known is looked for.
+    pub fn for_start_lately(
+        &self,
+        name: &str,
+        version: Option<i32>,
+    ) -> Result<(Option<Arc<Pinned>>, u64), Failure> {
+        let lately = self.lately();
+        if let Some(Some(found)) = lately.workflows.get(&(name.to_owned(), version)) {
+            return Ok((Some(found), lately.generation));
+        }
+        let generation = self.current()?.generation;
+        Ok((self.for_start(name, version)?, generation))
+    }
+
+    /// Hears of what was registered elsewhere.
+    pub(crate) fn refresh(&self) -> Result<(), Failure> {
+        self.current().map(drop)
+    }
+
+    /// Whether definitions of that generation are still those that are registered.
+    pub(crate) fn is_current(&self, generation: u64) -> Result<bool, Failure> {
+        Ok(self.store.documents_generation()? == generation)
+    }
+
     /// Embeds task definitions as they are registered now.
     pub fn pin(&self, definition: WorkflowDef) -> Result<Arc<Pinned>, Failure> {
         let mut looking = Looking { definitions: self, failure: None };
@@ -127,6 +152,14 @@ impl Definitions {
         Ok(found)
     }
 
+    /// The same as far as this process has heard.
+    pub(crate) fn task_lately(&self, name: &str) -> Result<Option<Arc<TaskDef>>, Failure> {
+        match self.lately().tasks.get(name) {
+            Some(found) => Ok(found),
+            None => self.task(name),
+        }
+    }
+
     /// As a step that comes with data has it in itself.
     pub(crate) fn embedded_task(&self, name: &str) -> Result<Option<Arc<TaskDef>>, Failure> {
         let Some(mut found) = self.task(name)? else { return Ok(None) };
@@ -159,10 +192,14 @@ impl Definitions {
         DocumentKey { kind: Kind::TaskDefinition, name: name.to_owned(), version: 0 }
     }
 
+    fn lately(&self) -> Arc<Registered> {
+        Arc::clone(&self.registered.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// The look-ups of the store's current generation.
     fn current(&self) -> Result<Arc<Registered>, Failure> {
         let generation = self.store.documents_generation()?;
-        let current = Arc::clone(&self.registered.read().unwrap_or_else(PoisonError::into_inner));
+        let current = self.lately();
         if current.generation == generation {
             return Ok(current);
         }

@@ -36,6 +36,9 @@ pub enum Failure {
     Sealed(BTreeMap<String, String>),
     #[error("the execution is parked and accepts nothing until it is lifted: {0}")]
     Parked(String),
+    /// Definitions have changed since this start was made ready; nothing happened.
+    #[error("the definition was changed meanwhile; ask again")]
+    Outdated,
     /// Nothing happened; asking again is safe.
     #[error("the server has as much work as it can take; try again")]
     Busy,

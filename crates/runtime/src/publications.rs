@@ -173,7 +173,7 @@ fn start_of(
     let key = key_of(request, &definition, &start, &input)?;
     start.idempotency_key = key.as_ref().map(|key| key.key.clone());
     let (principal, event_id) = (handled.actor(), handled.event_id());
-    Ok(StartWork { id, definition, start, input, key, principal, event_id })
+    Ok(StartWork { id, definition, found_in: None, start, input, key, principal, event_id })
 }
 
 /// The key it brings, else the one its definition computes.
@@ -204,6 +204,7 @@ fn is_lasting(failure: &Failure) -> bool {
         | Failure::Changed(_)
         | Failure::Parked(_)
         | Failure::Sealed(_)
+        | Failure::Outdated
         | Failure::Busy
         | Failure::Unavailable
         | Failure::Store(_) => false,

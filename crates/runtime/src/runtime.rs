@@ -185,6 +185,11 @@ impl Runtime {
         self.world.meters.start_failed(name);
     }
 
+    /// Hears of definitions that were registered elsewhere.
+    pub async fn look_for_definitions(&self) -> Result<(), Failure> {
+        self.blocking(|world| world.definitions.refresh()).await
+    }
+
     /// How this server is, part by part.
     pub async fn health(&self) -> Vec<Health> {
         let lane = Health::lane(self.is_down());

@@ -27,6 +27,8 @@ pub struct StartWork {
     /// Drawn by the caller; used only if this start creates the run.
     pub id: ExecutionId,
     pub definition: Arc<Pinned>,
+    /// The generation in which the definition was found by its name.
+    pub found_in: Option<u64>,
     pub start: Start,
     pub input: Payload,
     pub key: Option<StartKey>,
@@ -188,6 +190,11 @@ impl Round {
                     return Outcome::Answer(*answer);
                 }
             }
+        }
+        match work.found_in.map_or(Ok(true), |found| world.definitions.is_current(found)) {
+            Ok(true) => {}
+            Ok(false) => return Outcome::Answer(Err(Failure::Outdated)),
+            Err(failure) => return Outcome::Answer(Err(failure)),
         }
         match self.create(world, work, replaces) {
             Ok(()) => {

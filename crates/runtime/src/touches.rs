@@ -188,9 +188,10 @@ impl World {
         Some(queue_of(task))
     }
 
-    /// The limit row of a type that is registered as limited.
+    /// The limit row of a type that is registered as limited, as far as is known: the round looks
+    /// again, and misses the row if it has to.
     fn limited(&self, queue: &Queue) -> Option<String> {
-        let found = self.definitions.task(&queue.task_type).ok()??;
+        let found = self.definitions.task_lately(&queue.task_type).ok()??;
         let limits = Limits::of(&found);
         (!limits.is_unlimited()).then(|| queue.task_type.clone())
     }

@@ -104,7 +104,10 @@ impl Hand {
 
     /// Saying it again would change nothing: it is refused for good, or nobody is left to hear it.
     fn is_over(&self, failure: &Failure) -> bool {
-        let may_pass = matches!(failure, Failure::Busy | Failure::Unavailable | Failure::Store(_));
+        let may_pass = matches!(
+            failure,
+            Failure::Busy | Failure::Unavailable | Failure::Outdated | Failure::Store(_)
+        );
         !may_pass || self.runtime.is_down()
     }
 
