@@ -19,7 +19,7 @@ use crate::record::{Record, RecordKey};
 pub(crate) const EPOCH_ALONE: u32 = u32::MAX;
 
 /// Names a message for ever: the entry that sent it, and its place among what that entry sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct MessageKey {
     pub from: ExecutionId,
     pub seq: u64,

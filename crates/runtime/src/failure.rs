@@ -62,6 +62,7 @@ fn replacing(key: &DocumentKey) -> &'static str {
     match key.kind {
         Kind::EventHandler | Kind::Application | Kind::WorkflowTags | Kind::TaskTags => "PUT it",
         Kind::Schema => "POST it",
+        Kind::Copy => "run `semel copy` again",
         Kind::WorkflowDefinition | Kind::TaskDefinition | Kind::Environment | Kind::Secret => {
             "pass overwrite=true"
         }

@@ -263,7 +263,7 @@ impl<'a> Fields<'a> {
         u32::try_from(number).map_err(|_| self.corrupt(&format!("{number} is out of range")))
     }
 
-    fn digest(&mut self) -> Result<Digest, StoreError> {
+    pub(crate) fn digest(&mut self) -> Result<Digest, StoreError> {
         self.digest_if_any()?.ok_or_else(|| self.corrupt("there is no digest"))
     }
 

@@ -22,8 +22,9 @@ mod missing;
 mod open;
 mod read;
 mod readers;
+mod shelves;
 mod wait;
 mod write;
 
 pub use migrate::{Schema, migrate, schema};
-pub use open::{OpenError, Options, PostgresStore};
+pub use open::{OpenError, Options, PostgresStore, Purpose};

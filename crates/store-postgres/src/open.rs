@@ -6,9 +6,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::thread::ThreadId;
+use std::time::{Duration, Instant};
 
 use semel_model::Timestamp;
-use semel_store::{Clock, StoreError};
+use semel_store::transfer::Mark;
+use semel_store::{Clock, DocumentKey, StoreError};
 use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
 
@@ -17,14 +19,19 @@ use crate::clock::{DatabaseClock, Kept};
 use crate::fault::{self, Fault};
 use crate::index::PostgresIndex;
 use crate::link::Link;
+use crate::read::DOCUMENT;
 use crate::readers::Readers;
-use crate::{credit, migrate};
+use crate::{credit, migrate, missing};
 
 /// `server_version_num` of the oldest that will do.
 const VERSION_MIN: i32 = 150_000;
 
 const NODE: &str = "INSERT INTO nodes (name) VALUES ($1) ON CONFLICT DO NOTHING";
 const NUMBER: &str = "SELECT number FROM nodes WHERE name = $1";
+const COMPANY: &str = "SELECT count(*) FROM pg_stat_activity \
+     WHERE datname = current_database() AND application_name = 'semel lane'";
+const COMPANY_LEAVES_WITHIN: Duration = Duration::from_secs(3);
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
@@ -66,6 +73,13 @@ pub enum OpenError {
          start a released binary, migrations are never edited"
     )]
     Changed { number: u32 },
+    #[error(
+        "the copy of {from} into {name} is not finished; run the same `semel copy` again, it goes on \
+         where it was and says when it is done"
+    )]
+    Unfinished { name: String, from: String },
+    #[error("{lanes} lanes of nodes work on {name}; stop every node first")]
+    InUse { name: String, lanes: i64 },
     #[error("threads for connections cannot be started")]
     Threads(#[source] std::io::Error),
     #[error("TLS cannot be used")]
@@ -89,11 +103,27 @@ pub struct Options {
     pub readers_max: usize,
     /// Silence of all nodes for longer than this is added to open leases.
     pub lease_grace_ms: i64,
+    /// What it is opened for.
+    pub purpose: Purpose,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// To serve it, with others.
+    Serve,
+    /// To do something to it, or copy it, while nobody serves it. Rows and times stay as they are.
+    Alone,
 }
 
 impl Options {
     pub fn named(node: impl Into<String>) -> Self {
-        Self { node: node.into(), readers_max: 8, lease_grace_ms: 5_000 }
+        let node = node.into();
+        Self { node, readers_max: 8, lease_grace_ms: 5_000, purpose: Purpose::Serve }
+    }
+
+    /// For whoever works on a database that nobody serves, under the name of what it does.
+    pub fn alone(name: impl Into<String>) -> Self {
+        Self { lease_grace_ms: i64::MAX, purpose: Purpose::Alone, ..Self::named(name) }
     }
 }
 
@@ -122,6 +152,10 @@ impl PostgresStore {
         let (node, look) = link.wait(async {
             let session = first_contact(&link).await?;
             migrate::run(&session).await?;
+            match options.purpose {
+                Purpose::Serve => refuse_unfinished(&link, &session).await?,
+                Purpose::Alone => refuse_company(&link, &session).await?,
+            }
             let look = credit::downtime(&session, options.lease_grace_ms).await?;
             let node = node(&session, &options.node).await?;
             credit::release(&session, node, look.now).await?;
@@ -142,6 +176,36 @@ impl PostgresStore {
                 generations: Mutex::default(),
             }),
         })
+    }
+}
+
+/// Half of a copy is nobody's data.
+async fn refuse_unfinished(link: &Link, session: &Session) -> Result<(), OpenError> {
+    let DocumentKey { kind, name, version } = Mark::key();
+    let rows = session.rows(DOCUMENT, values![kind.as_str(), name, version]).await;
+    let rows = rows.map_err(Fault::from)?;
+    let mark = rows.first().map(|row| Mark::decode(&missing::document(row)?.1)).transpose()?;
+    match mark {
+        Some(mark) if !mark.is_done() => {
+            Err(OpenError::Unfinished { name: link.name(), from: mark.from().to_owned() })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A node that was just killed is given time to be missed.
+async fn refuse_company(link: &Link, session: &Session) -> Result<(), OpenError> {
+    let until = Instant::now() + COMPANY_LEAVES_WITHIN;
+    loop {
+        let rows = session.rows(COMPANY, Vec::new()).await.map_err(Fault::from)?;
+        let lanes = rows.first().map_or(Ok(0), |row| row.try_get(0)).map_err(Fault::from)?;
+        if lanes == 0 {
+            return Ok(());
+        }
+        if Instant::now() > until {
+            return Err(OpenError::InUse { name: link.name(), lanes });
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
     }
 }
 

@@ -6,8 +6,8 @@ use std::sync::{Arc, PoisonError};
 use semel_engine::{Delivery, Head, Queue, Record, RecordKey};
 use semel_model::{Digest, ExecutionId, Timestamp};
 use semel_store::{
-    About, Census, Clock, DocumentKey, Index, Kind, Loaded, LogLine, Place, Polled, Store,
-    StoreError, Writer,
+    About, After, Census, Clock, DocumentKey, Index, Item, Kind, Loaded, LogLine, Page, Place, Polled,
+    Store, StoreError, Writer,
 };
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -21,7 +21,7 @@ use crate::columns::{
 use crate::lane::PostgresWriter;
 use crate::open::PostgresStore;
 use crate::write::COMMIT;
-use crate::{census, migrate, missing};
+use crate::{census, migrate, missing, shelves};
 
 /// All that is read in it is of one moment.
 const AT_ONCE: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
@@ -47,13 +47,15 @@ const LOGS: &str = "SELECT created_at, line FROM task_logs WHERE execution = $1 
 const PINNED: &str = "SELECT body FROM pinned WHERE digest = $1";
 const ENDS: &str = "SELECT id, seq FROM executions WHERE id > $1 ORDER BY id LIMIT $2";
 const ENDS_ALL: &str = "SELECT id, seq FROM executions ORDER BY id LIMIT $1";
-const DOCUMENT: &str = "SELECT kind, name, version, body FROM documents \
+pub(crate) const DOCUMENT: &str = "SELECT kind, name, version, body FROM documents \
      WHERE kind = $1 AND name = $2 AND version = $3";
 const DOCUMENTS: &str = "SELECT kind, name, version, body FROM documents WHERE kind = $1 \
      ORDER BY name, version";
 const DOCUMENTS_OF: &str = "SELECT kind, name, version, body FROM documents \
      WHERE kind = $1 AND name = $2 ORDER BY version";
 const ROUND: &str = "SELECT round FROM lanes WHERE node = $1 AND lane = $2";
+/// A lane that has not committed yet was never alive.
+const LAST: &str = "SELECT max(at) FROM lanes WHERE at > 0";
 const FENCE: &str = "SELECT coalesce(max(fence), 0) FROM lanes";
 
 impl PostgresStore {
@@ -257,5 +259,14 @@ impl Store for PostgresStore {
     fn fence_floor(&self) -> Result<u64, StoreError> {
         let fence = self.one(FENCE, &Vec::new, |row| Fields::of(row).count())?;
         Ok(fence.unwrap_or(0))
+    }
+
+    fn last_at(&self) -> Result<Option<Timestamp>, StoreError> {
+        let last = self.one(LAST, &Vec::new, |row| Fields::of(row).time_if_any())?;
+        Ok(last.flatten())
+    }
+
+    fn walk(&self, after: &After, page: Page) -> Result<Vec<Item>, StoreError> {
+        shelves::walk(&self.shared.readers, after, page)
     }
 }

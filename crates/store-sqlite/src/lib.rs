@@ -20,6 +20,7 @@ mod open;
 mod proof;
 mod read;
 mod readers;
+mod shelves;
 mod sweep;
 mod write;
 

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 use semel_model::{ExecutionId, Timestamp};
+use semel_store::transfer::Mark;
 use semel_store::{Clock, Mirror, StoreError};
 
 use crate::checkpoint::{Checkpointer, WAL_PAGES};
@@ -46,10 +47,24 @@ pub enum OpenError {
     Changed { number: u32 },
     #[error("{} cannot be used as a data directory; check that it may be written", .directory.display())]
     Directory { directory: PathBuf, source: std::io::Error },
+    #[error(
+        "the copy of {from} into {} is not finished; run the same `semel copy` again, it goes on \
+         where it was and says when it is done",
+        .directory.display()
+    )]
+    Unfinished { directory: PathBuf, from: String },
     #[error("the database could not be opened")]
     Database(#[from] rusqlite::Error),
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+/// What it is opened for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    Serve,
+    /// Nothing is done to what is there, which may be half of something.
+    Copy,
 }
 
 /// An open directory. Dropped in this order: the writer's connection is the last to close, which
@@ -64,12 +79,19 @@ pub(crate) struct Opened {
     pub(crate) lock: File,
 }
 
-pub(crate) fn open(directory: &Path, clock: &Arc<Clock>) -> Result<Opened, OpenError> {
+pub(crate) fn open(
+    directory: &Path,
+    clock: &Arc<Clock>,
+    purpose: Purpose,
+) -> Result<Opened, OpenError> {
     let lock = lock(directory)?;
     let file = directory.join(DATABASE);
     let mut connection = connect(&file)?;
     migrate::run(&mut connection, clock.now())?;
-    credit_downtime(&connection, clock)?;
+    if purpose == Purpose::Serve {
+        refuse_unfinished(&connection, directory)?;
+        credit_downtime(&connection, clock)?;
+    }
     let mirror = mirror(&connection, clock.now())?;
     let documents_generation = connection.query_row(
         "SELECT value FROM meta WHERE name = 'documents_generation'",
@@ -119,6 +141,17 @@ fn connect(file: &Path) -> rusqlite::Result<Connection> {
     connection.pragma_update(None, "foreign_keys", "OFF")?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     Ok(connection)
+}
+
+/// Half of a copy is nobody's data.
+fn refuse_unfinished(connection: &Connection, directory: &Path) -> Result<(), OpenError> {
+    let Some(mark) = read::document(connection, &Mark::key())? else { return Ok(()) };
+    let mark = Mark::decode(&mark)?;
+    if mark.is_done() {
+        return Ok(());
+    }
+    let (directory, from) = (directory.to_owned(), mark.from().to_owned());
+    Err(OpenError::Unfinished { directory, from })
 }
 
 fn credit_downtime(connection: &Connection, clock: &Clock) -> Result<(), OpenError> {
@@ -214,6 +247,33 @@ mod tests {
         std::fs::write(&path, "").unwrap();
         let refused = SqliteStore::open(&path, clock()).err().unwrap();
         assert!(refused.to_string().contains("file cannot be used"), "{refused}");
+    }
+
+    #[test]
+    fn half_of_a_copy_is_refused_by_who_would_serve_it() {
+        use semel_store::conformance::samples;
+        use semel_store::transfer::transfer;
+        use semel_store::{MemoryStore, Page, Shelf, Stamp, Store, Writes};
+
+        let directory = tempfile::tempdir().unwrap();
+        let (source, path) = (MemoryStore::new(clock()), directory.path());
+        let stamp = |fence| Stamp { lane: 0, round: 1, at: Timestamp::from_ms(5), fence };
+        let put = |writes, fence| {
+            source.writer(0).unwrap().commit(Writes { stamp: stamp(fence), ..writes }).unwrap();
+        };
+        put(samples::journal(1, 3), 7);
+        put(samples::put_heads([samples::head(2)]), 7); // It has no journal.
+        let target = SqliteStore::open_for_copy(path, clock()).unwrap();
+        transfer("there", &source, &target, &mut |_| {}).unwrap();
+        drop(target);
+        let refused = SqliteStore::open(path, clock()).err().unwrap();
+        assert!(matches!(refused, OpenError::Unfinished { .. }), "{refused}");
+        assert!(refused.to_string().contains("semel copy"), "{refused}");
+        let target = SqliteStore::open_for_copy(path, clock()).unwrap();
+        assert_eq!(target.last_at().unwrap(), Some(Timestamp::from_ms(5)), "as in the source");
+        let page = Page { rows_max: 9, bytes_max: 999 };
+        let heads = target.walk(&semel_store::After::nothing(Shelf::Executions), page).unwrap();
+        assert_eq!(heads.len(), 2);
     }
 
     #[test]

@@ -4,8 +4,9 @@
 //! that was committed: each entry continues the one before, and the last is the one its head names.
 
 use rusqlite::{Connection, Result};
-use semel_engine::{Entry, Link};
+use semel_engine::Link;
 use semel_model::{Digest, ExecutionId};
+use semel_store::Chain;
 
 /// Between two words about progress.
 const TOLD_EVERY: u64 = 1_000;
@@ -44,7 +45,7 @@ pub(crate) fn journals(connection: &Connection, told: &mut dyn FnMut(u64)) -> Pr
                 return Ok(Err(format!("execution {execution} has a journal and no row")));
             };
             let head = Link { seq, digest: Digest::from_bytes(digest) };
-            open = Some(Chain { execution, head, last: Link::default() });
+            open = Some(Chain::new(execution, head));
             counts.executions += 1;
         }
         let Some(chain) = &mut open else { continue };
@@ -64,36 +65,4 @@ pub(crate) fn journals(connection: &Connection, told: &mut dyn FnMut(u64)) -> Pr
         return Ok(Err(format!("{without} executions have a row and no journal")));
     }
     Ok(Ok(counts))
-}
-
-/// One journal, as far as it was read.
-struct Chain {
-    execution: ExecutionId,
-    head: Link,
-    last: Link,
-}
-
-impl Chain {
-    fn follow(&mut self, seq: u64, bytes: &[u8]) -> std::result::Result<(), String> {
-        let wrong = |what: String| format!("execution {}: {what}", self.execution);
-        if seq != self.last.seq + 1 {
-            return Err(wrong(format!("entry {} is missing", self.last.seq + 1)));
-        }
-        let (_, link) =
-            Entry::decode(bytes, self.last).map_err(|error| wrong(error.to_string()))?;
-        self.last = link;
-        Ok(())
-    }
-
-    fn end(self) -> std::result::Result<(), String> {
-        let Self { execution, head, last } = self;
-        if last == head {
-            return Ok(());
-        }
-        Err(format!(
-            "execution {execution}: its row names entry {} and its journal ends with entry {}, \
-             or their digests differ",
-            head.seq, last.seq
-        ))
-    }
 }

@@ -9,17 +9,17 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Row};
 use semel_engine::{Delivery, Head, MessageKey, MessageRow, Queue, Record, RecordKey};
 use semel_model::{Digest, ExecutionId, Timestamp};
 use semel_store::{
-    About, Census, Clock, DocumentKey, Index, Kind, Loaded, LogLine, Place, Store, StoreError,
-    Writer,
+    About, After, Census, Clock, DocumentKey, Index, Item, Kind, Loaded, LogLine, Page, Place, Store,
+    StoreError, Writer,
 };
 
 use crate::columns::{self, head_columns, message_columns, record_columns, select_deliveries};
 use crate::index::SqliteIndex;
 use crate::lane::{Core, SqliteWriter};
-use crate::open::{self, OpenError};
+use crate::open::{self, OpenError, Opened, Purpose};
 use crate::readers::{Readers, at_once};
 use crate::sweep::{self, limit};
-use crate::{census, checkpoint, fault, hold, migrate};
+use crate::{census, checkpoint, fault, hold, migrate, shelves};
 
 const HEAD: &str = concat!("SELECT ", head_columns!(), " FROM executions WHERE id = ?1");
 const DELIVERY: &str = concat!(select_deliveries!(), " WHERE execution = ?1 AND task = ?2");
@@ -74,7 +74,15 @@ impl SqliteStore {
     /// Opens `directory`, making it if it is missing, and holds it until the store and its writers
     /// are dropped.
     pub fn open(directory: &Path, clock: Arc<Clock>) -> Result<Self, OpenError> {
-        let opened = open::open(directory, &clock)?;
+        Ok(Self::of(directory, open::open(directory, &clock, Purpose::Serve)?, clock))
+    }
+
+    /// The same for whoever copies all of it, or into it: rows and times stay as they are.
+    pub fn open_for_copy(directory: &Path, clock: Arc<Clock>) -> Result<Self, OpenError> {
+        Ok(Self::of(directory, open::open(directory, &clock, Purpose::Copy)?, clock))
+    }
+
+    fn of(directory: &Path, opened: Opened, clock: Arc<Clock>) -> Self {
         let shared = Shared {
             _checkpointer: opened.checkpointer,
             readers: opened.readers,
@@ -85,7 +93,7 @@ impl SqliteStore {
             directory: directory.to_owned(),
             _lock: opened.lock,
         };
-        Ok(Self { shared: Arc::new(shared) })
+        Self { shared: Arc::new(shared) }
     }
 }
 
@@ -238,6 +246,19 @@ impl Store for SqliteStore {
             let fence: Option<Option<u64>> = one(connection, FENCE, [], |row| row.get(0), row)?;
             Ok(fence.flatten().unwrap_or(0))
         })
+    }
+
+    fn last_at(&self) -> Result<Option<Timestamp>, StoreError> {
+        const LAST: &str = "SELECT max(at) FROM lanes";
+        self.shared.readers.with(|connection| {
+            let row = || "the times of the lanes".to_owned();
+            let last: Option<Option<i64>> = one(connection, LAST, [], |row| row.get(0), row)?;
+            Ok(last.flatten().map(Timestamp::from_ms))
+        })
+    }
+
+    fn walk(&self, after: &After, page: Page) -> Result<Vec<Item>, StoreError> {
+        self.shared.readers.with(|connection| shelves::walk(connection, after, page))
     }
 }
 

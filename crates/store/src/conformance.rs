@@ -22,6 +22,7 @@ pub mod removal;
 pub mod rows;
 pub mod samples;
 pub mod search;
+pub mod shelves;
 pub mod snapshots;
 pub mod sweep;
 mod traffic;
@@ -129,6 +130,11 @@ macro_rules! conformance {
                 what_is_indexed_is_walked_by_id,
                 ends_of_journals_are_walked_by_id,
                 an_index_that_was_reset_is_empty_and_usable;
+            shelves: a_shelf_is_walked_in_the_order_of_its_keys,
+                a_page_ends_where_it_is_full,
+                everything_is_copied_from_a_store_and_into_it,
+                a_copy_leaves_what_is_due_and_who_may_report_as_it_was,
+                the_last_time_a_store_was_alive_is_known;
             census: runs_are_counted_until_they_end,
                 parked_executions_and_held_tasks_are_counted;
             durable: what_is_committed_is_there_after_a_crash,

@@ -9,6 +9,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 mod census;
+mod chain;
 mod clock;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
@@ -17,6 +18,8 @@ mod memory;
 mod mirror;
 mod rows;
 pub mod search;
+mod shelf;
+pub mod transfer;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -25,6 +28,7 @@ use semel_engine::{Delivery, Head, Queue, Record, RecordKey};
 use semel_model::{Digest, ExecutionId, Timestamp};
 
 pub use census::{About, Census};
+pub use chain::Chain;
 pub use clock::{Clock, Elsewhere};
 pub use index::{
     Batch, HandedOver, Index, Indexed, RunRow, TASK_WORDS_BYTES_MAX, TaskRow, WORDS_BYTES_MAX,
@@ -36,6 +40,7 @@ pub use rows::{
     DocumentKey, Due, Held, Kind, LimitRow, Loaded, LogLine, Place, Polled, Row, Stamp, Touches,
     Writes,
 };
+pub use shelf::{After, Item, Noted, Page, Shelf};
 
 /// Named by what the caller must do, not by what the database said.
 #[derive(Debug, thiserror::Error)]
@@ -154,6 +159,12 @@ pub trait Store: Send + Sync {
 
     /// Floor for fences: above every fence a commit has ever noted.
     fn fence_floor(&self) -> Result<u64, StoreError>;
+
+    /// When it was last known to be alive; none before the first commit.
+    fn last_at(&self) -> Result<Option<Timestamp>, StoreError>;
+
+    /// The next rows of a shelf, in the order of their keys; none at its end. For those who want all.
+    fn walk(&self, after: &After, page: Page) -> Result<Vec<Item>, StoreError>;
 }
 
 /// One lane's rounds. Everything held is released by `commit` or `release`.

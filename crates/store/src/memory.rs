@@ -6,6 +6,7 @@
 
 mod hold;
 mod index;
+mod shelves;
 mod tables;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,6 +25,7 @@ use crate::mirror::Mirror;
 use crate::rows::{
     DocumentKey, Due, Held, Kind, Loaded, LogLine, Place, Row, Stamp, Touches, Writes,
 };
+use crate::shelf::{After, Item, Page};
 use crate::{Store, StoreError, Writer};
 
 #[derive(Clone)]
@@ -256,6 +258,14 @@ impl Store for MemoryStore {
 
     fn fence_floor(&self) -> Result<u64, StoreError> {
         Ok(self.shared().live.lanes.values().map(|stamp| stamp.fence).max().unwrap_or(0))
+    }
+
+    fn last_at(&self) -> Result<Option<Timestamp>, StoreError> {
+        Ok(self.shared().live.lanes.values().map(|stamp| stamp.at).max())
+    }
+
+    fn walk(&self, after: &After, page: Page) -> Result<Vec<Item>, StoreError> {
+        Ok(self.shared().live.walk(after, page))
     }
 }
 

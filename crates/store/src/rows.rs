@@ -8,16 +8,17 @@ use semel_engine::{
     Address, Delivery, Head, MessageKey, MessageRow, Queue, Record, RecordKey, Token, Window,
 };
 use semel_model::{Digest, ExecutionId, TaskId, Timestamp};
+use serde::{Deserialize, Serialize};
 
 /// Where a delivery lies: tasks are clustered by their execution.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Place {
     pub execution: ExecutionId,
     pub task: TaskId,
 }
 
 /// Kinds of named documents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Kind {
     WorkflowDefinition,
     TaskDefinition,
@@ -29,10 +30,12 @@ pub enum Kind {
     Application,
     EventHandler,
     Schema,
+    /// How far a copy of another store into this one is. It is of this store and never copied.
+    Copy,
 }
 
 impl Kind {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::WorkflowDefinition,
         Self::TaskDefinition,
         Self::Environment,
@@ -42,6 +45,7 @@ impl Kind {
         Self::Application,
         Self::EventHandler,
         Self::Schema,
+        Self::Copy,
     ];
 
     pub fn named(name: &str) -> Option<Self> {
@@ -59,11 +63,12 @@ impl Kind {
             Self::Application => "application",
             Self::EventHandler => "handler",
             Self::Schema => "schema",
+            Self::Copy => "copy",
         }
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct DocumentKey {
     pub kind: Kind,
     pub name: String,

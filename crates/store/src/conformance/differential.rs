@@ -5,9 +5,10 @@
 use semel_engine::RecordKey;
 use semel_model::Digest;
 
+use super::shelves::everything_on_shelves;
 use super::traffic::{self, Dice, EXECUTIONS};
 use super::{Desk, Fixture, samples};
-use crate::{Kind, Place, Touches, Writes};
+use crate::{Item, Kind, Place, Touches, Writes};
 
 /// Opens nothing but what it is given.
 pub type Named<'a> = (&'static str, &'a mut dyn Fixture);
@@ -129,6 +130,12 @@ fn everything(desk: &Desk<'_>, after_seq: u64, max: usize) -> String {
         store.fence_floor().expect("readable"),
         store.last_round(0)
     ));
+    for item in everything_on_shelves(store) {
+        lines.push(match item {
+            Item::Line(_, line) => format!("{line:?}"),
+            item => format!("{item:?}"),
+        });
+    }
     lines.push(format!("{now:?}"));
     lines.join("\n")
 }

@@ -1,8 +1,8 @@
 //! # Samples: rows for the suite, with everything set and with nothing set
 
 use semel_engine::{
-    Address, Delivery, HandOut, Head, Limits, Link, MessageKey, MessageRow, Queue, Record,
-    RecordState, Window,
+    Address, Delivery, ENGINE_VERSION, Entry, Event, Facts, HandOut, Head, Limits, Link,
+    MessageKey, MessageRow, Queue, Record, RecordState, Window,
 };
 use semel_model::{Digest, ExecutionId, Payload, TaskId, Timestamp, Traceparent, WorkflowStatus};
 
@@ -74,6 +74,31 @@ pub fn full_head(number: u8) -> Head {
         updated_at: BEGIN.plus_ms(1),
         ended_at: BEGIN.plus_ms(2),
     }
+}
+
+/// A head and a journal of so many entries that leads to it.
+pub fn journal(number: u8, entries: u64) -> Writes {
+    let mut head = head(number);
+    head.link = Link::default();
+    let mut writes = Writes::default();
+    for seq in 1..=entries {
+        let entry = Entry {
+            at: BEGIN,
+            engine_version: ENGINE_VERSION,
+            actor: UNICODE.to_owned(),
+            event_id: seq.to_string(),
+            cause: Event::Woke,
+            facts: Facts::default(),
+            changes: Vec::new(),
+            payloads: Vec::new(),
+            prev: head.link.digest,
+        };
+        let bytes = entry.encode();
+        head.link = Link { seq, digest: Digest::of(&bytes) };
+        writes.entries.push((head.id, seq, bytes));
+    }
+    writes.heads.insert(head.id, head);
+    writes
 }
 
 /// With nothing set that may be unset; ready since the beginning, in queue `work`.

@@ -20,7 +20,7 @@ pub(super) struct Tables {
     pub(super) records: BTreeMap<RecordKey, Record>,
     pub(super) limits: BTreeMap<String, Window>,
     pub(super) pinned: BTreeMap<Digest, Vec<u8>>,
-    given: BTreeSet<(ExecutionId, Digest)>,
+    pub(super) given: BTreeSet<(ExecutionId, Digest)>,
     pub(super) documents: BTreeMap<DocumentKey, Vec<u8>>,
     pub(super) logs: BTreeMap<Place, Vec<LogLine>>,
     pub(super) documents_generation: u64,
