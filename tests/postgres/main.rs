@@ -8,6 +8,7 @@
 mod cluster;
 mod conformance;
 mod contention;
+mod copy;
 mod differential;
 mod fixture;
 mod lost;

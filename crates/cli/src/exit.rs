@@ -1,7 +1,7 @@
 //! # Exit codes: what a script can know without reading words
 
 use semel_client::ClientError;
-use semel_server::{BackupError, CannotBackUp, ConfigError};
+use semel_server::{BackupError, CannotBackUp, CannotCopy, CannotRaise, ConfigError};
 
 pub(crate) const FAILED: u8 = 1;
 pub(crate) const ASKED_WRONGLY: u8 = 2;
@@ -49,6 +49,16 @@ pub(crate) fn code(error: &anyhow::Error) -> u8 {
     }
     if let Some(error) = error.downcast_ref::<ClientError>() {
         return of_client(error);
+    }
+    if let Some(error) = error.downcast_ref::<CannotCopy>() {
+        return match error.is_conflict() {
+            true => CONFLICT,
+            false if error.is_asked_wrongly() => ASKED_WRONGLY,
+            false => FAILED,
+        };
+    }
+    if let Some(CannotRaise::Memory | CannotRaise::NoData { .. }) = error.downcast_ref() {
+        return ASKED_WRONGLY;
     }
     match error.downcast_ref::<CannotBackUp>() {
         Some(CannotBackUp::Memory | CannotBackUp::Postgres) => ASKED_WRONGLY,

@@ -9,6 +9,7 @@ mod backup;
 mod completions;
 mod config;
 mod connection;
+mod copy;
 mod doctor;
 mod exit;
 mod explain;
@@ -17,6 +18,7 @@ mod given;
 mod lint;
 mod logging;
 mod migrate;
+mod raise_fences;
 mod rotate;
 mod script_child;
 mod server;
@@ -55,6 +57,8 @@ fn command() -> Command {
         .subcommand(lint::Lint::command())
         .subcommand(doctor::command())
         .subcommand(backup::command())
+        .subcommand(copy::command())
+        .subcommand(raise_fences::command())
         .subcommand(migrate::command())
         .subcommand(config::command())
         .subcommand(rotate::command())
@@ -69,6 +73,8 @@ fn run(matches: &ArgMatches) -> anyhow::Result<()> {
         Some((rotate::NAME, matches)) => rotate::execute(matches),
         Some((admin_key::NAME, matches)) => admin_key::execute(matches),
         Some((backup::NAME, matches)) => backup::execute(matches),
+        Some((copy::NAME, matches)) => copy::execute(matches),
+        Some((raise_fences::NAME, matches)) => raise_fences::execute(matches),
         Some((migrate::NAME, matches)) => migrate::execute(matches),
         Some((doctor::NAME, matches)) => doctor::execute(matches),
         Some((completions::NAME, matches)) => completions::execute(matches, command()),

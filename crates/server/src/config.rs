@@ -17,6 +17,7 @@ use semel_runtime::SecretsKey;
 
 pub use error::ConfigError;
 pub use source::{Flags, Source, Sourced};
+pub(crate) use value::store;
 pub use value::{DatabaseUrl, LogFormat, Store};
 
 use source::File;

@@ -7,6 +7,8 @@ mod admin_key;
 mod backup;
 mod checkup;
 mod config;
+mod copy;
+mod fences;
 mod key_file;
 mod keys;
 mod migrations;
@@ -24,11 +26,15 @@ pub use checkup::{CheckUp, Finding, Level, check_up};
 pub use config::{
     Config, ConfigError, DatabaseUrl, Flags, KEYS, Key, LogFormat, Shape, Source, Sourced, Store,
 };
+pub use copy::{CannotCopy, Copied, End, compare, copy};
+pub use fences::{CannotRaise, Raised, raise_fences};
 pub use key_file::KeyFileError;
 pub use keys::{KeysError, rotate_secrets_key};
 pub use migrations::{CannotMigrate, Migrated, check_schema, migrate};
 pub use otlp::{Exporter, ExporterError};
 pub use semel_runtime::{NewKey, Resealed, Unreadable};
+pub use semel_store::Shelf;
+pub use semel_store::transfer::{Compared, Outcome, Step};
 pub use semel_store_sqlite::{BackedUp, BackupError, Progress};
 pub use stores::OpenError;
 pub use wiring::{RunError, run};

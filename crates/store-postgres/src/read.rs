@@ -6,8 +6,8 @@ use std::sync::{Arc, PoisonError};
 use semel_engine::{Delivery, Head, Queue, Record, RecordKey};
 use semel_model::{Digest, ExecutionId, Timestamp};
 use semel_store::{
-    About, After, Census, Clock, DocumentKey, Index, Item, Kind, Loaded, LogLine, Page, Place, Polled,
-    Store, StoreError, Writer,
+    About, After, Census, Clock, DocumentKey, Index, Item, Kind, Loaded, LogLine, Page, Place,
+    Polled, Store, StoreError, Writer,
 };
 use tokio_postgres::Row;
 use uuid::Uuid;

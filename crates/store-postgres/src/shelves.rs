@@ -80,11 +80,7 @@ const LOGS: [&str; 2] = walk!(
     "$3, $4, $5, $6, $7, $8, $9"
 );
 
-pub(crate) fn walk(
-    readers: &Readers,
-    after: &After,
-    page: Page,
-) -> Result<Vec<Item>, StoreError> {
+pub(crate) fn walk(readers: &Readers, after: &After, page: Page) -> Result<Vec<Item>, StoreError> {
     let bytes_max = limit(page.bytes_max);
     let ([all, beyond], read) = table(after);
     let rows = readers.read(async |session| {
@@ -109,16 +105,14 @@ fn table(after: &After) -> ([&'static str; 2], Read) {
         After::Deliveries(_) => {
             (DELIVERIES, |row| Ok(Item::Delivery(Box::new(columns::delivery(row)?))))
         }
-        After::Messages(_) => {
-            (MESSAGES, |row| Ok(Item::Message(Box::new(columns::message(row)?))))
-        }
+        After::Messages(_) => (MESSAGES, |row| Ok(Item::Message(Box::new(columns::message(row)?)))),
         After::Records(_) => (RECORDS, |row| {
             columns::record(row).map(|(key, record)| Item::Record(key, Box::new(record)))
         }),
         After::Limits(_) => (LIMITS, limit_row),
-        After::Documents(_) => (DOCUMENTS, |row| {
-            missing::document(row).map(|(key, body)| Item::Document(key, body))
-        }),
+        After::Documents(_) => {
+            (DOCUMENTS, |row| missing::document(row).map(|(key, body)| Item::Document(key, body)))
+        }
         After::Logs(_) => (LOGS, line),
     }
 }

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
+use semel_store::FENCE_MARGIN;
 
 use crate::open::{DATABASE, OpenError};
 use crate::proof::{self, Counts};
@@ -20,9 +21,6 @@ use crate::{fault, migrate};
 /// Pages per step; progress is told after each.
 const STEP_PAGES: i32 = 2_048;
 const PAUSE_BUSY: Duration = Duration::from_millis(10);
-/// Thirty days of a fence's clock, in its unit (microseconds): a clock that lags that far behind
-/// the one the backup was made by still draws fences above all that were drawn before.
-const FENCE_MARGIN: i64 = 30 * 24 * 3_600 * 1_000_000;
 
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {

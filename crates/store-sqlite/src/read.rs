@@ -9,8 +9,8 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Row};
 use semel_engine::{Delivery, Head, MessageKey, MessageRow, Queue, Record, RecordKey};
 use semel_model::{Digest, ExecutionId, Timestamp};
 use semel_store::{
-    About, After, Census, Clock, DocumentKey, Index, Item, Kind, Loaded, LogLine, Page, Place, Store,
-    StoreError, Writer,
+    About, After, Census, Clock, DocumentKey, Index, Item, Kind, Loaded, LogLine, Page, Place,
+    Store, StoreError, Writer,
 };
 
 use crate::columns::{self, head_columns, message_columns, record_columns, select_deliveries};

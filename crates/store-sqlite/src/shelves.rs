@@ -21,26 +21,26 @@ macro_rules! walk {
     };
 }
 
-const GIVEN: [&str; 2] = walk!("SELECT execution, digest FROM given", "execution, digest", "?1, ?2");
+const GIVEN: [&str; 2] =
+    walk!("SELECT execution, digest FROM given", "execution, digest", "?1, ?2");
 const PINNED: [&str; 2] = walk!("SELECT digest, body FROM pinned", "digest", "?1");
 const JOURNAL: [&str; 2] =
     walk!("SELECT execution, seq, entry FROM journal", "execution, seq", "?1, ?2");
-const HEADS: [&str; 2] =
-    walk!(concat!("SELECT ", head_columns!(), " FROM executions"), "id", "?1");
+const HEADS: [&str; 2] = walk!(concat!("SELECT ", head_columns!(), " FROM executions"), "id", "?1");
 const DELIVERIES: [&str; 2] = walk!(select_deliveries!(), "execution, task", "?1, ?2");
-const MESSAGES: [&str; 2] =
-    walk!(concat!("SELECT ", message_columns!(), " FROM messages"), "sender, seq, at", "?1, ?2, ?3");
+const MESSAGES: [&str; 2] = walk!(
+    concat!("SELECT ", message_columns!(), " FROM messages"),
+    "sender, seq, at",
+    "?1, ?2, ?3"
+);
 const RECORDS: [&str; 2] = walk!(
     concat!("SELECT scope, key, ", record_columns!(), " FROM records"),
     "scope, key",
     "?1, ?2"
 );
 const LIMITS: [&str; 2] = walk!("SELECT task_type, window FROM limits", "task_type", "?1");
-const DOCUMENTS: [&str; 2] = walk!(
-    "SELECT kind, name, version, body FROM documents",
-    "kind, name, version",
-    "?1, ?2, ?3"
-);
+const DOCUMENTS: [&str; 2] =
+    walk!("SELECT kind, name, version, body FROM documents", "kind, name, version", "?1, ?2, ?3");
 const LOGS: [&str; 2] = walk!(
     "SELECT execution, task, noted_at, lane, round, at, created_at, line FROM task_logs",
     "execution, task, noted_at, lane, round, at",
@@ -55,7 +55,8 @@ pub(crate) fn walk(
     let shelf = Shelf { connection, page };
     match after {
         After::Given(after) => {
-            let key = after.as_ref().map(|(execution, digest)| (execution.as_bytes(), digest.as_bytes()));
+            let key =
+                after.as_ref().map(|(execution, digest)| (execution.as_bytes(), digest.as_bytes()));
             shelf.read(GIVEN, key, |row| Ok(Item::Given(execution(row)?, digest(row, 1)?)))
         }
         After::Pinned(after) => {

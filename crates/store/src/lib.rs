@@ -42,6 +42,10 @@ pub use rows::{
 };
 pub use shelf::{After, Item, Noted, Page, Shelf};
 
+/// Thirty days of a fence's clock, in its unit (microseconds). A floor that is lifted so far lies above
+/// all that can have been drawn and forgotten, also by a clock that was that far ahead.
+pub const FENCE_MARGIN: u64 = 30 * 24 * 3_600 * 1_000_000;
+
 /// Named by what the caller must do, not by what the database said.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {

@@ -12,9 +12,7 @@ use crate::rows::{DocumentKey, LogLine, Place, Writes};
 
 /// Rows of one kind. They are filled in this order: a definition that is given to an execution is so
 /// only before it is pinned.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Shelf {
     Given,

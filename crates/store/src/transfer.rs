@@ -43,7 +43,9 @@ pub enum TransferError {
     Another { from: String },
     #[error("{row} cannot be kept by the target: {why}; change or remove it in the source")]
     Unfit { row: String, why: String },
-    #[error("the stores cannot be used as they are; run the command again, it goes on where it was")]
+    #[error(
+        "the stores cannot be used as they are; run the command again, it goes on where it was"
+    )]
     Store(#[from] StoreError),
 }
 
@@ -76,7 +78,9 @@ pub fn transfer(
             refuse_data(to)?;
             Mark::new(name, origin)
         }
-        Some(mark) if mark.origin != origin => return Err(TransferError::Another { from: mark.from }),
+        Some(mark) if mark.origin != origin => {
+            return Err(TransferError::Another { from: mark.from });
+        }
         Some(Mark { stage: Stage::Done(at), from, counts, .. }) => {
             return Ok(Outcome::Before { from, at, counts });
         }

@@ -67,7 +67,7 @@ pub(super) fn path(text: &str) -> Result<PathBuf, String> {
     Ok(PathBuf::from(text))
 }
 
-pub(super) fn store(text: &str) -> Result<Store, String> {
+pub(crate) fn store(text: &str) -> Result<Store, String> {
     match text {
         "sqlite" => Ok(Store::Sqlite),
         "memory" => Ok(Store::Memory),

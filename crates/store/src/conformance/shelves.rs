@@ -9,8 +9,8 @@ use super::samples::{self, BEGIN, UNICODE};
 use super::{Desk, Fixture};
 use crate::transfer::{Mark, Outcome, compare, transfer};
 use crate::{
-    After, Clock, DocumentKey, Item, Kind, LogLine, MemoryStore, Page, Shelf, Stamp, Store, Touches,
-    Writes,
+    After, Clock, DocumentKey, Item, Kind, LogLine, MemoryStore, Page, Shelf, Stamp, Store,
+    Touches, Writes,
 };
 
 const ALL: Page = Page { rows_max: 10_000, bytes_max: usize::MAX };

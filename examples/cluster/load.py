@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Places orders at several nodes, works on them, and counts what became of them.
+
+    load.py ORDERS FILE PORT...
+
+FILE is told how many orders are done so far. Whatever is asked here may be asked twice, so it is
+asked, of one node after the other, until it is answered.
+"""
+
+import itertools
+import json
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+import uuid
+from collections import Counter
+
+ORDERS, FILE, PORTS = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
+WORKERS = 4
+TURNS = itertools.count()
+
+started = {}  # Order to run.
+twice = set()  # Orders that were given two runs.
+figures = Counter()
+lock = threading.Lock()
+over = threading.Event()
+
+
+def ask(path, body=None):
+    """The answer, and whether it was a report that came too late."""
+    data = None if body is None else json.dumps(body).encode()
+    while True:
+        port = PORTS[next(TURNS) % len(PORTS)]
+        request = urllib.request.Request(f"http://127.0.0.1:{port}/api{path}", data, {"Content-Type": "application/json"})
+        try:
+            with urllib.request.urlopen(request, timeout=10) as answer:
+                text = answer.read().decode()
+                return text, answer.headers.get("X-Task-Update") == "STALE"
+        except urllib.error.HTTPError as error:
+            if error.code not in (429, 503):
+                raise SystemExit(f"{path}: {error.code} {error.read().decode()}")
+        except OSError:
+            with lock:
+                figures["unanswered"] += 1
+        time.sleep(0.02)
+
+
+def get(path):
+    return json.loads(ask(path)[0] or "null")
+
+
+def define():
+    tasks = ["charge", "ship"]
+    ask("/metadata/taskdefs", [
+        {"name": name, "responseTimeoutSeconds": 2, "timeoutSeconds": 0, "retryDelaySeconds": 0, "retryCount": 10}
+        for name in tasks])
+    ask("/metadata/workflow", {
+        "name": "checkout", "version": 1, "schemaVersion": 2, "ownerEmail": "ann@example.com",
+        "tasks": [{"name": name, "taskReferenceName": name, "type": "SIMPLE"} for name in tasks]})
+
+
+def place_orders():
+    for number in range(ORDERS):
+        order = f"order-{number}"
+        start = {"name": "checkout", "idempotencyKey": order, "idempotencyStrategy": "RETURN_EXISTING"}
+        first, second = ask("/workflow", start)[0], ask("/workflow", start)[0]
+        if first != second:
+            twice.add(order)
+        started[order] = first
+
+
+def work(worker):
+    while not over.is_set():
+        for kind in ("charge", "ship"):
+            poll = f"/tasks/poll/batch/{kind}?workerid={worker}&count=5&timeout=100&pollId={uuid.uuid4()}"
+            for task in get(poll):
+                report = {name: task[name] for name in ("workflowInstanceId", "taskId", "fenceToken")}
+                _, is_stale = ask("/tasks", {**report, "workerId": worker, "status": "COMPLETED", "outputData": {}})
+                with lock:
+                    figures["stale" if is_stale else "accepted"] += 1
+                    if kind == "ship" and not is_stale:
+                        figures["done"] += 1
+                        with open(FILE, "w") as file:
+                            file.write(str(figures["done"]))
+
+
+def results(run):
+    """How often each task of a run was closed by a report, as its journal has it."""
+    entries = get(f"/workflow/{run}/log")
+    closed = (change["TaskClosed"] for line in entries if "Reported" in line["entry"]["cause"]
+              for change in line["entry"]["changes"] if "TaskClosed" in change)
+    return Counter(task["task"] for task in closed)
+
+
+def main():
+    define()
+    workers = [threading.Thread(target=work, args=(f"worker-{number}",)) for number in range(WORKERS)]
+    for worker in workers:
+        worker.start()
+    place_orders()
+    statuses = Counter()
+    doubled = 0
+    for run in started.values():
+        while (status := get(f"/workflow/{run}?includeTasks=false")["status"]) == "RUNNING":
+            time.sleep(0.02)
+        statuses[status] += 1
+        doubled += sum(count > 1 for count in results(run).values())
+    over.set()
+    for worker in workers:
+        worker.join()
+    print(f"orders started: {len(started)}")
+    print(f"orders completed: {statuses['COMPLETED']}")
+    print(f"orders with two runs: {len(twice)}")
+    print(f"tasks with two accepted results: {doubled}")
+    print(f"(asked again because nobody answered: {figures['unanswered']}; reports that came too late: {figures['stale']})", flush=True)
+    if statuses["COMPLETED"] != ORDERS or twice or doubled:
+        raise SystemExit("something was lost, or done twice")
+
+
+main()
