@@ -102,8 +102,8 @@ fn told(show: Show, from: &End, to: &End, compared: &Compared) -> anyhow::Result
         return Ok(());
     }
     compared.differences.iter().for_each(|words| say(words));
-    let words = "the target is not the same as the source; do not serve it: copy again to an empty target, \
-                 with both at rest";
+    let words = "the stores are not the same, or a journal is broken; do not serve the copy: with both at \
+                 rest, copy to an empty target";
     Err(Verdict { words, code: FAILED }.into())
 }
 
