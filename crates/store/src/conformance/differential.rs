@@ -131,10 +131,8 @@ fn everything(desk: &Desk<'_>, after_seq: u64, max: usize) -> String {
         store.last_round(0)
     ));
     for item in everything_on_shelves(store) {
-        lines.push(match item {
-            Item::Line(_, line) => format!("{line:?}"),
-            item => format!("{item:?}"),
-        });
+        let line = if let Item::Line(_, line) = &item { Some(line) } else { None };
+        lines.push(line.map_or_else(|| format!("{item:?}"), |line| format!("{line:?}")));
     }
     lines.push(format!("{now:?}"));
     lines.join("\n")
