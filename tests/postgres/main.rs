@@ -15,3 +15,4 @@ mod lost;
 mod nodes;
 mod opening;
 mod plans;
+mod under_way;

@@ -50,7 +50,12 @@ impl CannotCopy {
                     | OpenError::Postgres(Postgres::InUse { .. })
             ),
             Self::Transfer(error) => {
-                matches!(error, TransferError::NotEmpty { .. } | TransferError::Another { .. })
+                matches!(
+                    error,
+                    TransferError::NotEmpty { .. }
+                        | TransferError::Another { .. }
+                        | TransferError::Half { .. }
+                )
             }
             Self::End { .. } | Self::Memory { .. } | Self::Same | Self::NoData { .. } => false,
         }

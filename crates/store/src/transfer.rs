@@ -41,6 +41,8 @@ pub enum TransferError {
          copy was begun; name an empty target: a new database, or a new directory"
     )]
     Another { from: String },
+    #[error("the source is itself a copy of {from} that is not finished; finish that one first")]
+    Half { from: String },
     #[error("{row} cannot be kept by the target: {why}; change or remove it in the source")]
     Unfit { row: String, why: String },
     #[error(
@@ -72,6 +74,9 @@ pub fn transfer(
     to: &dyn Store,
     told: &mut dyn FnMut(Step),
 ) -> Result<Outcome, TransferError> {
+    if let Some(mark) = Mark::of(from)?.filter(|mark| !mark.is_done()) {
+        return Err(TransferError::Half { from: mark.from });
+    }
     let origin = Origin::of(from)?;
     let mark = match Mark::of(to)? {
         None => {

@@ -99,6 +99,17 @@ fn another_source_does_not_go_on_with_a_copy() {
 }
 
 #[test]
+fn half_of_a_copy_is_not_copied_on() {
+    let (from, half, to) = (large(), store(), store());
+    half.fail_next_commit(CommitFault::LostAfter);
+    copy(&from, &half).unwrap_err();
+    let refused = copy(&half, &to).unwrap_err();
+    assert!(matches!(refused, TransferError::Half { .. }), "{refused}");
+    assert_eq!(Mark::of(&to).unwrap(), None);
+    assert!(is_copied(&copy(&from, &half)) && is_copied(&copy(&half, &to)));
+}
+
+#[test]
 fn what_differs_is_named() {
     let spoilt = [
         (samples::put_heads([samples::head(255)]), "execution ffffffff"),
