@@ -50,15 +50,16 @@ pub(crate) fn code(error: &anyhow::Error) -> u8 {
     if let Some(error) = error.downcast_ref::<ClientError>() {
         return of_client(error);
     }
-    if let Some(error) = error.downcast_ref::<CannotCopy>() {
-        return match error.is_conflict() {
-            true => CONFLICT,
-            false if error.is_asked_wrongly() => ASKED_WRONGLY,
-            false => FAILED,
-        };
+    match error.downcast_ref::<CannotCopy>() {
+        Some(CannotCopy::NoData { .. }) => return NOT_FOUND,
+        Some(error) if error.is_conflict() => return CONFLICT,
+        Some(error) if error.is_asked_wrongly() => return ASKED_WRONGLY,
+        Some(_) | None => {}
     }
-    if let Some(CannotRaise::Memory | CannotRaise::NoData { .. }) = error.downcast_ref() {
-        return ASKED_WRONGLY;
+    match error.downcast_ref::<CannotRaise>() {
+        Some(CannotRaise::NoData { .. }) => return NOT_FOUND,
+        Some(CannotRaise::Memory) => return ASKED_WRONGLY,
+        Some(CannotRaise::Open(_) | CannotRaise::Store(_)) | None => {}
     }
     match error.downcast_ref::<CannotBackUp>() {
         Some(CannotBackUp::Memory | CannotBackUp::Postgres) => ASKED_WRONGLY,
