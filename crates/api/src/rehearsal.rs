@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use schemars::JsonSchema;
 use semel_model::{Payload, StartWorkflowRequest, TaskResultStatus, Workflow, lenient};
-use semel_runtime::{Mock, Script};
+use semel_runtime::{Mock, Script, StartWork};
 use serde::Deserialize;
 
 use crate::answer::{Answered, json};
@@ -92,7 +92,9 @@ async fn rehearse(
     let script = script(body.object()?, 0)?;
     let key = request.idempotency_key.as_deref();
     let given = Given::of(&headers, &params, key, request.idempotency_strategy)?;
+    app.runtime.look_for_definitions().await?;
     let start = start_work(&app, &caller, request, given)?;
+    let start = StartWork { found_in: None, ..start }; // It is played on a store of its own.
     let run = app.runtime.rehearse(start, script).await?;
     Ok(json(&view::workflow(&run, true)))
 }
