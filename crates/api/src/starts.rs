@@ -185,12 +185,15 @@ pub(crate) async fn begun(
     let mut tries = 0;
     let (answer, keyed, version) = loop {
         let work = start_work(app, caller, request.clone(), given.clone());
-        let work = work.inspect_err(|_| app.runtime.start_failed(&request.name))?;
+        let mut work = work.inspect_err(|_| app.runtime.start_failed(&request.name))?;
         let (keyed, version) = (work.key.is_some(), work.definition.definition().version);
+        tries += 1;
+        if tries == TRIES_MAX {
+            work.found_in = None; // So it was a moment ago, which is after the request came.
+        }
         let work = Work::Start(Box::new(work));
         let answer = app.runtime.submit_as(step.clone(), work, Class::Start).await;
-        tries += 1;
-        if tries == TRIES_MAX || !matches!(answer, Err(Failure::Outdated)) {
+        if !matches!(answer, Err(Failure::Outdated)) {
             break (answer, keyed, version);
         }
         app.runtime.look_for_definitions().await?;
