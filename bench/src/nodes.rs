@@ -144,8 +144,9 @@ async fn counters(servers: &[Server]) -> Result<[f64; COUNTERS.len()]> {
         let answer = client.send(&Call::get("/metrics")?).await?;
         let text = String::from_utf8_lossy(&answer.body);
         for ((name, _), sum) in COUNTERS.iter().zip(&mut sums) {
-            let line = text.lines().find_map(|line| line.strip_prefix(name));
-            *sum += line.and_then(|rest| rest.trim().parse::<f64>().ok()).unwrap_or(0.0);
+            let line =
+                text.lines().find_map(|line| line.strip_prefix(name)?.split(' ').next_back());
+            *sum += line.and_then(|number| number.parse::<f64>().ok()).unwrap_or(0.0);
         }
     }
     Ok(sums)

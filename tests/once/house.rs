@@ -57,7 +57,7 @@ impl House {
             self.store.crash();
         }
         let sabotage = if mortal { Sabotage::DiesAfterCommit } else { Sabotage::None };
-        let settings = Settings { sabotage, retention_ms: None, down: || {} };
+        let settings = Settings { sabotage, down: || {}, ..Settings::default() };
         let ring = KeyRing::of(self.key.clone(), Vec::new());
         let world = World::new(Arc::new(self.store.clone())).with_keys(ring);
         let world = world.expect("the key opens what it sealed");

@@ -104,8 +104,8 @@ fn counted(site: &Site, name: &'static str) -> Result<f64> {
     let mut sum = 0.0;
     for address in site.addresses() {
         let text = Caller::new(address)?.get("/metrics")?.body;
-        let line = text.lines().find_map(|line| line.strip_prefix(name));
-        sum += line.map_or(Ok(0.0), |rest| rest.trim().parse()).context(name)?;
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.split_whitespace().last());
+        sum += line.map_or(Ok(0.0), str::parse).context(name)?;
     }
     Ok(sum)
 }

@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "a test says what went wrong by panicking")]
 
 mod cluster;
+mod company;
 mod conformance;
 mod contention;
 mod copy;

@@ -47,9 +47,11 @@ fn touches(round: u64) -> Touches {
         all_deliveries: [execution(number)].into(),
         wanted: [(queue("work"), 3)].into(),
         tokens: [Digest::of(b"token")].into(),
+        polls: [Digest::of(b"token")].into(),
         messages: [samples::message_key(number, 1, 0)].into(),
         waiters: [(RecordKey::lock("door"), 9)].into(),
         documents: [DocumentKey { kind: Kind::Schema, name: "s".to_owned(), version: 1 }].into(),
+        waits: round % 2 == 0,
     }
 }
 

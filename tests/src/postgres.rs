@@ -125,6 +125,7 @@ impl Postgres {
              FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' \
                  AND tablename NOT IN ('clock', 'meta', 'migrations') \
              LOOP EXECUTE 'DELETE FROM ' || name; END LOOP; \
+             DELETE FROM meta WHERE name = 'fence_floor'; \
              UPDATE clock SET offset_ms = 0, stands_at = NULL; END $$";
         if self.psql_at(&url, EMPTY).is_ok() {
             self.idle().push(url);

@@ -131,7 +131,8 @@ impl House {
             }
         };
         let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let settings = Settings { sabotage, retention_ms: None, down: || {} };
+        let lanes = if matches!(on, On::Postgres | On::ThreeNodes) { 2 } else { 1 };
+        let settings = Settings { sabotage, lanes, down: || {}, ..Settings::default() };
         let (lives, asked) = (Vec::new(), Cell::new(0));
         let mut house = Self { tokio, clock, disk, settings, lives, asked };
         house.live()?;
@@ -263,6 +264,7 @@ impl House {
         let Disk::Postgres(url, nodes) = &self.disk else { return self.reopen() };
         for (at, node) in nodes.iter().enumerate() {
             if self.lives[at].runtime.is_down() {
+                self.lives[at].runtime.stop(); // All of its lanes are dead before it comes back.
                 self.lives[at] = self.live_on(open_postgres(url, node)?)?;
             }
         }

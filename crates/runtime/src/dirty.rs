@@ -294,7 +294,10 @@ impl Marks {
             mark.has_fewer_tasks = true;
             mark.has_new_words = true;
         }
-        mark.execution = Some(Arc::clone(execution));
+        // Lanes mark after their commits, and not always in the order of these.
+        if mark.execution.as_ref().is_none_or(|it| it.link().seq <= execution.link().seq) {
+            mark.execution = Some(Arc::clone(execution));
+        }
         // What was known of their deliveries was known before this.
         touched.tasks.iter().for_each(|task| {
             mark.overlays.remove(task);

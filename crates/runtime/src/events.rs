@@ -126,7 +126,7 @@ impl Round {
             world.forget(id);
             return Err(Outcome::Prefetch(id));
         }
-        let tail = world.store.load(id, cached.link().seq);
+        let tail = world.store.journal(id, cached.link().seq);
         let mut execution = (*cached).clone();
         match tail {
             Ok(Some(loaded)) if world.fold_after(&mut execution, &loaded.entries).is_ok() => {}

@@ -53,6 +53,7 @@ impl Health {
         let about = world.store.about();
         if let Ok(about) = &about {
             details.insert("kind", json!(about.kind));
+            details.extend(about.node.as_ref().map(|name| ("node", json!(name))));
             details.extend(about.schema.map(|number| ("schema", json!(number))));
             details.extend(about.bytes.map(|bytes| ("bytes", json!(bytes))));
         }

@@ -55,6 +55,20 @@ struct State {
     rests_until: Option<Timestamp>,
 }
 
+impl State {
+    /// Nothing waits, nothing is away, and by `now` the lane has nothing to do by itself.
+    fn is_quiet(&self, now: Timestamp) -> bool {
+        let rests = self.rests_until.is_some_and(|until| until > now);
+        rests && self.items.is_empty() && self.away == 0 && !self.nudged
+    }
+}
+
+/// All of them at one moment: lanes send each other work.
+pub(crate) fn are_quiet(inboxes: &[Arc<Inbox>], now: Timestamp) -> bool {
+    let states: Vec<_> = inboxes.iter().map(|inbox| inbox.state()).collect();
+    states.iter().all(|state| state.is_quiet(now))
+}
+
 /// Held while an item is owed an answer.
 pub(crate) struct Credit(Arc<AtomicUsize>);
 
@@ -126,11 +140,9 @@ impl Inbox {
         }
     }
 
-    /// Nothing waits, nothing is away, and by `now` the lane has nothing to do by itself.
+    #[cfg(test)]
     pub(crate) fn is_quiet(&self, now: Timestamp) -> bool {
-        let state = self.state();
-        let rests = state.rests_until.is_some_and(|until| until > now);
-        rests && state.items.is_empty() && state.away == 0 && !state.nudged
+        self.state().is_quiet(now)
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -141,6 +153,15 @@ impl Inbox {
     pub fn nudge(&self) {
         self.state().nudged = true;
         self.filled.notify_all();
+    }
+
+    /// Wakes the lane if it means to sleep beyond that time.
+    pub(crate) fn rouse(&self, at: Timestamp) {
+        let mut state = self.state();
+        if state.rests_until.is_some_and(|until| at < until) {
+            state.nudged = true;
+            self.filled.notify_all();
+        }
     }
 
     /// Refuses everything from now on and drops what waits, unanswered.

@@ -3,7 +3,7 @@
 //! A plain struct with [`Lane::step`]; its thread is a wrapper (`threads.rs`), so the simulator can
 //! drive several of them with one seed, and stop any of them between any two steps.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -15,10 +15,12 @@ use crate::asking::Held;
 use crate::dirty;
 use crate::failure::Failure;
 use crate::inbox::Inbox;
+use crate::inboxes::Inboxes;
 use crate::ledger::unlocked;
 use crate::prepared::{Prepared, Replies};
 use crate::round::{Outcome, Round, Want};
 use crate::sabotage::Sabotage;
+use crate::timers::armed;
 use crate::work::{Answer, EventWork, Item, Work};
 use crate::world::World;
 
@@ -39,10 +41,14 @@ pub struct Lane {
     /// Decided again in the next round, before what waits in the inbox.
     pub(crate) again: VecDeque<Item>,
     pub(crate) openings: BTreeMap<Queue, Timestamp>,
+    /// Those of all lanes of its node.
+    pub(crate) inboxes: Inboxes,
+    /// Whether it looks at the clock, for all lanes of its node.
+    pub(crate) keeps_time: bool,
     /// Callers who wait for scripts.
     pub(crate) held: Held,
-    /// How many items the next round takes: fewer after a round that could not be written.
-    width: usize,
+    /// How many items the next round takes: fewer after one that could not be held or written.
+    pub(crate) width: usize,
     /// Until then nothing is looked for that could be removed.
     pub(crate) swept_until: Timestamp,
     sabotage: Sabotage,
@@ -78,6 +84,8 @@ impl Lane {
             stamp,
             writer,
             world,
+            inboxes: Inboxes::of([Arc::clone(&inbox)]),
+            keeps_time: true,
             inbox,
             again: VecDeque::new(),
             openings: BTreeMap::new(),
@@ -86,6 +94,19 @@ impl Lane {
             swept_until: Timestamp::NOT_YET,
             sabotage,
         })
+    }
+
+    /// As one of several lanes of a node.
+    pub(crate) fn among(self, inboxes: Inboxes, keeps_time: bool) -> Self {
+        Self { inboxes, keeps_time, ..self }
+    }
+
+    /// What follows from a commit, or is due, goes to the lane that does such work.
+    pub(crate) fn send(&mut self, item: Item) {
+        match Arc::ptr_eq(self.inboxes.to(&item.work), &self.inbox) {
+            true => self.again.push_back(item),
+            false => self.inboxes.push(item),
+        }
     }
 
     /// One round: everything that waits, one transaction, one fsync; answers leave last.
@@ -99,17 +120,11 @@ impl Lane {
     /// Gathers, holds and decides. None: nothing waits.
     pub fn begin(&mut self) -> Option<Prepared> {
         let began = Instant::now();
-        let mut items: Vec<Item> = Vec::new();
-        while items.len() < self.width
-            && let Some(item) = self.again.pop_front()
-        {
-            items.push(item);
-        }
-        items.extend(self.inbox.gather(self.width - items.len()));
+        let (items, waits) = self.gather();
         if items.is_empty() {
             return None;
         }
-        let mut touches = Touches::default();
+        let mut touches = Touches { waits, ..Touches::default() };
         let seen: Vec<u64> =
             items.iter().map(|item| self.world.touch(item, &mut touches)).collect();
         let riding = self.world.hits.candidates(&items, self.world.store.now());
@@ -117,7 +132,7 @@ impl Lane {
         let held = match self.writer.hold(&touches) {
             Ok(held) => held,
             Err(error) => {
-                self.refuse(items, &error);
+                self.not_held(items, &error);
                 return None;
             }
         };
@@ -125,7 +140,7 @@ impl Lane {
         let round = Round::new(held, self.stamp.fence, self.sabotage);
         let mut prepared = Prepared::new(round, began, items.len());
         prepared.riding = riding;
-        let mut behind = std::collections::BTreeSet::new();
+        let mut behind = BTreeSet::new();
         for (item, seen) in items.into_iter().zip(seen) {
             let execution = item.work.execution();
             if execution.is_some_and(|id| behind.contains(&id)) {
@@ -135,6 +150,9 @@ impl Lane {
             if self.decide(&mut prepared, item, seen) == Decided::Later {
                 behind.extend(execution);
             }
+        }
+        if prepared.is_empty() {
+            self.be_patient();
         }
         self.serve_waiters(&mut prepared);
         Some(prepared)
@@ -195,7 +213,7 @@ impl Lane {
                 return Decided::Later;
             }
             Outcome::Defer => {
-                self.again.push_back(item);
+                self.put_off(item);
                 return Decided::Later;
             }
             Outcome::Again(want) => {
@@ -234,6 +252,7 @@ impl Lane {
             prepared.overlays = dirty::overlays(&writes);
         }
         writes.stamp = self.stamp;
+        let armed = armed(&writes);
         let writing = Instant::now();
         match self.writer.commit(writes) {
             Ok(()) => {}
@@ -252,6 +271,9 @@ impl Lane {
         }
         self.width = ROUND_ITEMS_MAX;
         self.world.note_commit(self.stamp.at);
+        if let Some(at) = armed.filter(|_| !self.keeps_time) {
+            self.inboxes.rouse(at);
+        }
         Ok(self.after(prepared, "committed", Some(writing.elapsed())))
     }
 
@@ -309,7 +331,7 @@ impl Lane {
         Stepped { items: 1, prefetch: prepared.prefetch }
     }
 
-    fn refuse(&self, items: Vec<Item>, error: &StoreError) {
+    pub(crate) fn refuse(&self, items: Vec<Item>, error: &StoreError) {
         let requests: Vec<_> =
             items.iter().filter_map(Item::request).take(REQUESTS_LOGGED_MAX).collect();
         let count = items.len();
@@ -351,15 +373,21 @@ impl Lane {
             self.world.watchers.changed(id);
         }
         for (key, to) in round.sent {
-            self.again.push_back(Item::unasked(Work::Message(key, to)));
+            self.send(Item::unasked(Work::Message(key, to)));
         }
         self.openings.extend(round.openings);
         for (item, seen) in parked {
             self.park(item, seen); // Before waking, so that they hear of what this round freed.
         }
+        let mut left_over = BTreeSet::new();
         for (queue, places) in round.ready {
             let left = places.iter().filter(|place| !round.taken.contains(place)).count();
-            self.wake(&queue, left);
+            if self.wake(&queue, left) < left {
+                left_over.insert(queue);
+            }
+        }
+        if !left_over.is_empty() {
+            self.world.store.hint(left_over);
         }
         for (task_type, count) in round.freed {
             self.again.extend(self.world.waiters.wake_type(&task_type, count));
@@ -378,8 +406,12 @@ impl Lane {
         }
     }
 
-    pub(crate) fn wake(&mut self, queue: &Queue, count: usize) {
-        self.again.extend(self.world.waiters.wake(queue, count));
+    /// How many polls were waiting.
+    pub(crate) fn wake(&mut self, queue: &Queue, count: usize) -> usize {
+        let woken = self.world.waiters.wake(queue, count);
+        let count = woken.len();
+        self.again.extend(woken);
+        count
     }
 
     /// Whether a step would find something.

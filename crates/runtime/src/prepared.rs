@@ -49,6 +49,11 @@ impl Prepared {
         }
     }
 
+    /// Nothing of it could be decided.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.replies.is_empty() && self.parked.is_empty() && self.prefetch.is_empty()
+    }
+
     pub(crate) fn course(&self, outcome: &'static str, commit: Option<Duration>) -> Course {
         let items = self.replies.len() + self.parked.len() + self.prefetch.len();
         Course { outcome, items, took: self.began.elapsed(), commit }

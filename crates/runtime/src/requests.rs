@@ -339,7 +339,7 @@ impl Runtime {
     ) {
         let settlement = Settlement { request: Arc::clone(request), answer };
         let work = Work::Settle(Box::new(settlement));
-        self.inbox.push(Item::new(work, Box::new(move |_| drop(turn))));
+        self.inboxes.push(Item::new(work, Box::new(move |_| drop(turn))));
     }
 }
 

@@ -13,7 +13,8 @@ use tokio::sync::{Semaphore, oneshot};
 
 use crate::failure::Failure;
 use crate::health::Health;
-use crate::inbox::{Class, Inbox};
+use crate::inbox::Class;
+use crate::inboxes::Inboxes;
 use crate::lane::Lane;
 use crate::reading::Snapshot;
 use crate::requests::{Requests, Step};
@@ -37,7 +38,7 @@ const WAITS_END_EVERY_MS: i64 = 100;
 pub struct Runtime {
     world: Arc<World>,
     looks: Semaphore,
-    pub(crate) inbox: Arc<Inbox>,
+    pub(crate) inboxes: Inboxes,
     pub(crate) requests: Arc<Requests>,
     threads: Threads,
 }
@@ -47,13 +48,16 @@ pub struct Settings {
     pub sabotage: Sabotage,
     /// How long runs are kept after their end; none: for ever.
     pub retention_ms: Option<i64>,
+    /// Rounds at one time. More than one needs a store in which rows are held against each other.
+    pub lanes: u16,
     /// Called when a commit's outcome cannot be known; a server ends its process here.
     pub down: fn(),
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { sabotage: Sabotage::None, retention_ms: None, down: || std::process::exit(70) }
+        let down = || std::process::exit(70);
+        Self { sabotage: Sabotage::None, retention_ms: None, lanes: 1, down }
     }
 }
 
@@ -64,11 +68,18 @@ impl Runtime {
 
     pub fn over(world: World, settings: Settings) -> Result<Self, StoreError> {
         let world = Arc::new(world.keeping(settings.retention_ms));
-        let inbox = Arc::new(Inbox::default());
-        let lane = Lane::new(0, Arc::clone(&world), Arc::clone(&inbox), settings.sabotage)?;
-        let threads = Threads::start(lane, Arc::clone(&world), Arc::clone(&inbox), settings.down);
+        let lanes = 0..settings.lanes.max(1);
+        let inboxes = Inboxes::of(lanes.clone().map(|_| Arc::default()));
+        let lanes = lanes.zip(inboxes.iter()).map(|(number, inbox)| {
+            let (world, inbox) = (Arc::clone(&world), Arc::clone(inbox));
+            let lane = Lane::new(number, world, inbox, settings.sabotage)?;
+            Ok(lane.among(inboxes.clone(), number == 0))
+        });
+        let lanes = lanes.collect::<Result<Vec<_>, StoreError>>()?;
+        let threads = Threads::start(lanes, Arc::clone(&world), inboxes.clone(), settings.down);
+        listen(&world, &inboxes);
         let (looks, requests) = (Semaphore::new(LOOKS_AT_ONCE), Arc::default());
-        Ok(Self { world, looks, inbox, requests, threads })
+        Ok(Self { world, looks, inboxes, requests, threads })
     }
 
     pub fn world(&self) -> &Arc<World> {
@@ -109,7 +120,7 @@ impl Runtime {
             let _ = send.send(answer); // The caller may be gone; what was done stays done.
         });
         let item = Item { step: step.clone().map(Box::new), ..Item::new(work, reply) };
-        let admitted = self.inbox.submit(item, class);
+        let admitted = self.inboxes.to(&item.work).submit(item, class);
         if matches!(admitted, Err(Failure::Busy)) {
             self.world.meters.refused(class);
         }
@@ -200,8 +211,8 @@ impl Runtime {
 
     /// Brings the gauges up to date.
     pub async fn observe(&self) -> Result<(), Failure> {
-        let inbox = Arc::clone(&self.inbox);
-        self.blocking(move |world| world.observe(inbox.len())).await
+        let waiting = self.inboxes.len();
+        self.blocking(move |world| world.observe(waiting)).await
     }
 
     /// For what may take long: few at a time, so that the rest can be served beside them.
@@ -218,24 +229,24 @@ impl Runtime {
     pub async fn advance_ms(&self, ms: i64) -> Result<(), Failure> {
         self.world.store.clock().advance_ms(ms);
         self.submit(Work::Beat, Class::Report).await?;
-        self.inbox.nudge();
+        self.inboxes.nudge();
         Ok(())
     }
 
-    /// Nothing waits in the lane at this moment.
+    /// Nothing waits in the lanes at this moment.
     pub fn is_idle(&self) -> bool {
-        self.inbox.is_empty()
+        self.inboxes.len() == 0
     }
 
     /// Nothing waits, is under way or has come due: until somebody asks or time passes, nothing
     /// will change.
     pub fn is_quiet(&self) -> bool {
-        self.inbox.is_quiet(self.now())
+        self.inboxes.are_quiet(self.now())
     }
 
-    /// The lane is gone; whatever is asked of this runtime is refused.
+    /// A lane is gone; whatever is asked of this runtime is refused.
     pub fn is_down(&self) -> bool {
-        self.inbox.is_closed()
+        self.inboxes.is_any_closed()
     }
 
     /// Answers parked polls with nothing, and who waits for a run with what is; finishes what has been accepted.
@@ -244,10 +255,20 @@ impl Runtime {
         self.world.watchers.close();
     }
 
-    /// Stops the lane after the round under way.
+    /// Stops the lanes after the rounds under way.
     pub fn stop(&self) {
         self.threads.stop();
     }
+}
+
+/// Polls that wait here are served soon after other processes have made something ready.
+fn listen(world: &Arc<World>, inboxes: &Inboxes) {
+    let (listening, inboxes) = (Arc::downgrade(world), inboxes.clone());
+    world.store.on_hint(Box::new(move |queues| {
+        if listening.upgrade().is_some_and(|world| world.waiters.hinted(&queues)) {
+            inboxes.nudge_first();
+        }
+    }));
 }
 
 /// Long waits end together, a little early: one wake-up answers many polls, which then ask again at

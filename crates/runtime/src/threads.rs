@@ -13,6 +13,7 @@ use semel_model::{ExecutionId, Timestamp};
 
 use crate::failure::Failure;
 use crate::inbox::Inbox;
+use crate::inboxes::Inboxes;
 use crate::indexer::Indexer;
 use crate::lane::Lane;
 use crate::timers::LOOK_EVERY;
@@ -26,60 +27,68 @@ const ALIVE_MS: i64 = 2_000;
 /// The longest sleep between two looks at the timers.
 const SLEEP_MAX: Duration = Duration::from_millis(500);
 
-/// Which of the threads keeps the index.
-const INDEXER: usize = 2;
-
 pub(crate) struct Threads {
     stop: Arc<AtomicBool>,
-    inbox: Arc<Inbox>,
+    inboxes: Inboxes,
     world: Arc<World>,
-    handles: Mutex<Vec<JoinHandle<()>>>,
+    /// Those that change things, and the one that indexes what they did.
+    handles: Mutex<(Vec<JoinHandle<()>>, Option<JoinHandle<()>>)>,
+}
+
+/// What cannot be decided before that execution is in memory.
+struct Load {
+    item: Item,
+    execution: ExecutionId,
+    /// Where it comes back to.
+    inbox: Arc<Inbox>,
 }
 
 impl Threads {
-    pub(crate) fn start(lane: Lane, world: Arc<World>, inbox: Arc<Inbox>, down: fn()) -> Self {
+    pub(crate) fn start(lanes: Vec<Lane>, world: Arc<World>, inboxes: Inboxes, down: fn()) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let (to_load, loads) = channel();
-        let driver = Driver {
-            lane,
-            world: Arc::clone(&world),
-            inbox: Arc::clone(&inbox),
-            to_load,
-            stop: Arc::clone(&stop),
-        };
-        let loaded = Arc::clone(&inbox);
-        let indexer = Indexer::new(Arc::clone(&world));
-        let indexed = Arc::clone(&world);
-        let lane_guard = Guard { inbox: Arc::clone(&inbox), down };
-        let load_guard = Guard { inbox: Arc::clone(&inbox), down };
-        let handles = vec![
-            std::thread::spawn(move || {
-                let _guard = lane_guard;
+        let mut handles = Vec::new();
+        for lane in lanes {
+            let driver = Driver {
+                inbox: Arc::clone(&lane.inbox),
+                lane,
+                world: Arc::clone(&world),
+                inboxes: inboxes.clone(),
+                to_load: to_load.clone(),
+                stop: Arc::clone(&stop),
+            };
+            let guard = Guard { inboxes: inboxes.clone(), down };
+            handles.push(std::thread::spawn(move || {
+                let _guard = guard;
                 driver.run(down);
-            }),
-            std::thread::spawn(move || {
-                let _guard = load_guard;
-                load(&loads, &world, &loaded);
-            }),
-            std::thread::spawn(move || indexer.run()),
-        ];
-        Self { stop, inbox, world: indexed, handles: Mutex::new(handles) }
+            }));
+        }
+        let (loader, guard) = (Arc::clone(&world), Guard { inboxes: inboxes.clone(), down });
+        handles.push(std::thread::spawn(move || {
+            let _guard = guard;
+            load(&loads, &loader);
+        }));
+        let indexer = Indexer::new(Arc::clone(&world));
+        let indexer = std::thread::spawn(move || indexer.run());
+        Self { stop, inboxes, world, handles: Mutex::new((handles, Some(indexer))) }
     }
 
-    /// Stops after the round under way; what waits stays unanswered.
+    /// Stops after the rounds under way; what waits stays unanswered.
     pub(crate) fn stop(&self) {
         self.stop.store(true, Ordering::Release);
-        self.inbox.nudge();
-        // The lane first: what it marks last is still indexed.
+        self.inboxes.nudge();
         let mut handles = self.handles.lock().unwrap_or_else(PoisonError::into_inner);
-        for (at, handle) in handles.drain(..).enumerate() {
-            if at == INDEXER {
-                self.world.dirty.stop();
-            }
-            if handle.join().is_err() {
-                tracing::error!("a thread of the runtime panicked");
-            }
-        }
+        let (changing, indexer) = (std::mem::take(&mut handles.0), handles.1.take());
+        changing.into_iter().for_each(join);
+        // The lanes first: what they mark last is still indexed.
+        self.world.dirty.stop();
+        indexer.into_iter().for_each(join);
+    }
+}
+
+fn join(handle: JoinHandle<()>) {
+    if handle.join().is_err() {
+        tracing::error!("a thread of the runtime panicked");
     }
 }
 
@@ -92,14 +101,14 @@ impl Drop for Threads {
 /// A thread of the runtime that panics takes the server down with it: callers must not wait for
 /// answers that nobody will give.
 struct Guard {
-    inbox: Arc<Inbox>,
+    inboxes: Inboxes,
     down: fn(),
 }
 
 impl Drop for Guard {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.inbox.close();
+            self.inboxes.iter().for_each(|inbox| inbox.close());
             (self.down)();
         }
     }
@@ -109,7 +118,8 @@ struct Driver {
     lane: Lane,
     world: Arc<World>,
     inbox: Arc<Inbox>,
-    to_load: Sender<(Item, ExecutionId)>,
+    inboxes: Inboxes,
+    to_load: Sender<Load>,
     stop: Arc<AtomicBool>,
 }
 
@@ -120,15 +130,18 @@ impl Driver {
             self.beat();
             match self.lane.step() {
                 Ok(stepped) => {
-                    for load in stepped.prefetch {
-                        self.inbox.lend();
+                    for (item, execution) in stepped.prefetch {
+                        let inbox = Arc::clone(&self.inbox);
+                        inbox.lend();
                         // The loader lives as long as this sender.
-                        let _ = self.to_load.send(load);
+                        let _ = self.to_load.send(Load { item, execution, inbox });
                     }
                 }
                 Err(error) => {
                     tracing::error!(%error, "the lane is down");
                     down();
+                    self.stop.store(true, Ordering::Release);
+                    self.inboxes.nudge();
                     break;
                 }
             }
@@ -143,7 +156,8 @@ impl Driver {
 
     fn nap(&self, until: Timestamp) -> Duration {
         let next = until.since_ms(self.world.store.now()).max(0);
-        let most = if self.world.store.is_shared() { LOOK_EVERY } else { SLEEP_MAX };
+        let looks_often = self.world.store.is_shared() && self.lane.keeps_time;
+        let most = if looks_often { LOOK_EVERY } else { SLEEP_MAX };
         let nap = most.min(Duration::from_millis(u64::try_from(next).unwrap_or(0)));
         self.lane.next_release().map_or(nap, |release| nap.min(release))
     }
@@ -156,6 +170,9 @@ impl Driver {
 
     /// Also while the store refuses writes: the first note that it takes again ends the trouble.
     fn beat_at(&self) -> Option<Timestamp> {
+        if !self.lane.keeps_time {
+            return None;
+        }
         let notable = self.world.trouble().is_some() || !self.world.hits.is_empty();
         let wanted = self.lane.is_armed() || notable;
         wanted.then(|| self.lane.last_try().plus_ms(ALIVE_MS))
@@ -169,17 +186,17 @@ impl Driver {
     }
 }
 
-/// Brings executions into memory and sends their items back to the lane.
-fn load(loads: &Receiver<(Item, ExecutionId)>, world: &World, inbox: &Inbox) {
-    while let Ok((item, id)) = loads.recv() {
-        let failure = match world.prefetch(id) {
+/// Brings executions into memory and sends their items back to their lanes.
+fn load(loads: &Receiver<Load>, world: &World) {
+    while let Ok(Load { item, execution, inbox }) = loads.recv() {
+        let failure = match world.prefetch(execution) {
             Ok(Some(_)) => {
                 inbox.take_back(Some(item));
                 continue;
             }
-            Ok(None) => Failure::NoExecution(id.to_string()),
+            Ok(None) => Failure::NoExecution(execution.to_string()),
             Err(failure) => {
-                tracing::error!(%failure, execution = %id, "an execution cannot be loaded");
+                tracing::error!(%failure, %execution, "an execution cannot be loaded");
                 failure
             }
         };

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use semel_engine::Event;
 use semel_model::Timestamp;
+use semel_store::Writes;
 
 use crate::lane::{Lane, timer};
 use crate::work::{Item, Work};
@@ -23,7 +24,6 @@ impl Lane {
     /// Turns what has come due into work, and wakes polls whose tasks have become ready.
     pub fn look_at_timers(&mut self) {
         let now = self.world.store.now();
-        self.world.waiters.expire(now);
         self.held.release_late();
         let open: Vec<_> =
             self.openings.iter().filter(|(_, at)| **at <= now).map(|(q, _)| q.clone()).collect();
@@ -31,6 +31,14 @@ impl Lane {
             self.openings.remove(&queue);
             self.wake(&queue, usize::MAX);
         }
+        if self.keeps_time {
+            self.world.waiters.expire(now);
+            self.look_at_what_is_due(now);
+            self.sweep(now);
+        }
+    }
+
+    fn look_at_what_is_due(&mut self, now: Timestamp) {
         let due = match self.writer.due(now, DUE_MAX) {
             Ok(due) => due,
             Err(error) => return tracing::warn!(%error, "due rows cannot be read"),
@@ -39,18 +47,17 @@ impl Lane {
             self.wake(queue, *count);
         }
         for id in due.executions {
-            self.again.push_back(timer(id, Event::Woke));
+            self.send(timer(id, Event::Woke));
         }
         for place in due.deliveries {
-            self.again.push_back(timer(place.execution, Event::Expired { task: place.task }));
+            self.send(timer(place.execution, Event::Expired { task: place.task }));
         }
         for (key, to) in due.messages {
-            self.again.push_back(Item::unasked(Work::Message(key, to)));
+            self.send(Item::unasked(Work::Message(key, to)));
         }
         if self.world.store.is_shared() {
             self.look_at_offers();
         }
-        self.sweep(now);
     }
 
     /// Wakes polls for tasks that other processes have made ready.
@@ -60,7 +67,9 @@ impl Lane {
             return;
         }
         match self.writer.offers(&queues, OFFERS_MAX) {
-            Ok(offers) => offers.iter().for_each(|(queue, count)| self.wake(queue, *count)),
+            Ok(offers) => offers.iter().for_each(|(queue, count)| {
+                self.wake(queue, *count);
+            }),
             Err(error) => tracing::warn!(%error, "what waits cannot be read"),
         }
     }
@@ -73,7 +82,19 @@ impl Lane {
     /// When this lane next has something to do by itself.
     pub fn next_look(&self) -> Option<Timestamp> {
         let opening = self.openings.values().min().copied();
+        if !self.keeps_time {
+            return opening;
+        }
         let expiry = self.world.waiters.next_expiry();
         [self.writer.next_due(), opening, expiry].into_iter().flatten().min()
     }
+}
+
+/// The earliest time for which these writes arm something.
+pub(crate) fn armed(writes: &Writes) -> Option<Timestamp> {
+    let heads = writes.heads.values().filter_map(|head| head.wake_at);
+    let rows = || writes.deliveries.values().flatten();
+    let due = rows().filter_map(|row| row.hand_out.due_at());
+    let ripe = rows().map(|row| row.ready_at).filter(|at| *at > writes.stamp.at);
+    heads.chain(due).chain(ripe).min()
 }

@@ -114,7 +114,10 @@ impl World {
             }
             Work::Claim(claim) => {
                 *touches.wanted.entry(claim.queue.clone()).or_default() += claim.count;
-                touches.tokens.insert(claim.token);
+                if claim.named {
+                    touches.tokens.insert(claim.token);
+                    touches.polls.insert(claim.token);
+                }
                 touches.limits.extend(self.limited(&claim.queue));
                 return self.waiters.seen(&claim.queue);
             }

@@ -116,6 +116,20 @@ impl Waiters {
         parked.lines.keys().cloned().collect()
     }
 
+    /// Others have made something ready in one of these queues, or in any. True: somebody here waits
+    /// for it, so the store is asked at the next look.
+    pub(crate) fn hinted(&self, queues: &BTreeSet<Queue>) -> bool {
+        let mut parked = self.parked();
+        let is_waited_for = match queues.is_empty() {
+            true => !parked.lines.is_empty(),
+            false => queues.iter().any(|queue| parked.lines.contains_key(queue)),
+        };
+        if is_waited_for {
+            parked.asked = None;
+        }
+        is_waited_for
+    }
+
     /// `count` tasks became ready: takes as many waiters that still listen.
     pub(crate) fn wake(&self, queue: &Queue, count: usize) -> Vec<Item> {
         self.parked().wake(queue, count)
@@ -254,6 +268,21 @@ mod tests {
         let seen = waiters.seen(&queue);
         assert!(waiters.park(queue.clone(), seen, until, poll(&queue, until)).is_none());
         assert_eq!(waiters.wake(&queue, 5).len(), 1);
+    }
+
+    #[test]
+    fn a_hint_is_for_those_who_wait_for_it() {
+        let waiters = Waiters::default();
+        let (waited, other, until) = (queue("t"), queue("u"), Timestamp::from_ms(9));
+        assert!(!waiters.hinted(&BTreeSet::new()), "nobody waits");
+        waiters.park(waited.clone(), 0, until, poll(&waited, until));
+        assert_eq!(waiters.to_ask(Duration::MAX), [waited.clone()].into(), "never asked before");
+        assert!(!waiters.hinted(&[other].into()));
+        assert_eq!(waiters.to_ask(Duration::MAX), [].into());
+        for queues in [BTreeSet::new(), [waited.clone()].into()] {
+            assert!(waiters.hinted(&queues));
+            assert_eq!(waiters.to_ask(Duration::MAX), [waited.clone()].into());
+        }
     }
 
     #[test]

@@ -26,6 +26,10 @@ pub struct Item {
     pub reply: Reply,
     /// How often more rows were needed than were held, although all that was named is.
     pub(crate) misses: u8,
+    /// How often a row of it was held by somebody else, since it was last waited for.
+    pub(crate) skips: u8,
+    /// How often it was waited for in vain.
+    pub(crate) waits: u8,
     pub(crate) wants: Wants,
     pub(crate) credit: Option<Credit>,
     /// Of which request with a key it is a step.
@@ -46,7 +50,17 @@ pub(crate) struct Wants {
 
 impl Item {
     pub fn new(work: Work, reply: Reply) -> Self {
-        Self { work, reply, misses: 0, wants: Wants::default(), credit: None, step: None }
+        let (misses, skips, waits) = (0, 0, 0);
+        Self {
+            work,
+            reply,
+            misses,
+            skips,
+            waits,
+            wants: Wants::default(),
+            credit: None,
+            step: None,
+        }
     }
 
     /// The id of the request, if somebody asked for this one.

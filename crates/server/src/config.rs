@@ -25,6 +25,9 @@ use source::File;
 /// Long enough for any sane wait, short enough that adding it to a clock cannot overflow.
 const WAIT_MS_MAX: u64 = 86_400_000;
 const BODY_BYTES_LIMIT: usize = 1 << 30;
+/// Each has a connection and a thread.
+pub(crate) const LANES_MAX: u16 = 64;
+const READERS_LIMIT: usize = 1_000;
 /// Each has a connection, and an answer in memory.
 const HTTP_REQUESTS_LIMIT: usize = 10_000;
 const RETENTION_DAYS_MAX: u32 = 36_500;
@@ -65,6 +68,11 @@ keys! {
     /// Name of this node among those of a PostgreSQL store, the same after a restart; without one, the name
     /// of the machine and the port
     node: Option<String> = "", Text, value::node;
+    /// Rounds at one time of a node of a PostgreSQL store, each with a connection of its own; 0: as many as
+    /// the machine has cores
+    lanes: u16 = "0", Number, |text| value::number(text, 0..=LANES_MAX, "lanes");
+    /// Connections of a node of a PostgreSQL store for reading, at most
+    readers_max: usize = "8", Number, |text| value::number(text, 1..=READERS_LIMIT, "connections");
     /// Keys that seal secrets, newest first, comma separated, each 32 bytes in base64 or hex; without
     /// one, the file secrets.key in the data directory; PostgreSQL needs one
     secrets_key: Vec<SecretsKey> = "", Secret, value::secrets_keys;

@@ -36,5 +36,5 @@ pub use semel_runtime::{NewKey, Resealed, Unreadable};
 pub use semel_store::Shelf;
 pub use semel_store::transfer::{Compared, Outcome, Step};
 pub use semel_store_sqlite::{BackedUp, BackupError, Progress};
-pub use stores::OpenError;
+pub use stores::{OpenError, node_name};
 pub use wiring::{RunError, run};

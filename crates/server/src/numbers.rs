@@ -83,14 +83,18 @@ const NUMBERS: &[(&str, Kind, &str)] = &[
     ("process_threads", Gauge, "Threads of the process"),
 ];
 
-/// From now on everything is counted, until the process ends.
-pub(crate) fn collect() -> Result<PrometheusHandle, BuildError> {
+/// From now on everything is counted, until the process ends; where there are several nodes, with the
+/// name of this one.
+pub(crate) fn collect(node: Option<&str>) -> Result<PrometheusHandle, BuildError> {
     static COLLECTED: Mutex<Option<PrometheusHandle>> = Mutex::new(None);
     let mut collected = COLLECTED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(handle) = &*collected {
         return Ok(handle.clone());
     }
     let mut builder = PrometheusBuilder::new();
+    if let Some(node) = node {
+        builder = builder.add_global_label("node", node);
+    }
     for (name, kind, _) in NUMBERS {
         if let Histogram(buckets) = kind {
             builder = builder.set_buckets_for_metric(Matcher::Full((*name).to_owned()), buckets)?;

@@ -65,8 +65,9 @@ pub async fn run(
         .await
         .map_err(|source| RunError::Listen { address: config.listen, source })?;
     let address = listener.local_addr()?;
-    let kept = numbers::collect()?; // Before the runtime, which counts from its first round.
     let node = stores::node(&config, address);
+    // Before the runtime, which counts from its first round.
+    let kept = numbers::collect(stores::known_as(&config, &node))?;
     let (runtime, first_key) = open(&config, &node, readable(variables))?;
     let runtime = Arc::new(runtime);
     let auth = config.auth.then(|| Arc::new(Auth::new(&runtime, config.token_seconds)));
@@ -151,7 +152,8 @@ fn open(
     let first_key = if config.auth { first_admin_key(&*store) } else { Ok(None) };
     let first_key = first_key.map_err(RunError::FirstKey)?;
     let retention_ms = i64::from(config.retention_days) * DAY_MS;
-    let settings = Settings { retention_ms: Some(retention_ms), ..Settings::default() };
+    let (retention_ms, lanes) = (Some(retention_ms), stores::lanes(config));
+    let settings = Settings { retention_ms, lanes, ..Settings::default() };
     let scripts = Arc::new(ScriptPool::new().map_err(RunError::Scripts)?);
     let world = world.with_variables(variables).with_scripts(scripts);
     Ok((Runtime::over(world, settings)?, first_key))

@@ -1,7 +1,8 @@
 //! # Credit: what a node that comes back finds
 //!
 //! While no node could be reached no worker could renew its lease, so open leases get the time that
-//! was lost, once. What this very node was offered before it went, nobody carries any more.
+//! was lost, once. What this very node was offered before it went, nobody carries any more. Nodes that
+//! went and never came back are forgotten.
 
 use semel_model::Timestamp;
 use semel_store::StoreError;
@@ -32,7 +33,7 @@ const CREDIT: &str = concat!(
     ", told_by = NULL WHERE lease_until IS NOT NULL"
 );
 /// Else a second start before the first round would credit the same time again.
-const ALIVE: &str = "UPDATE lanes SET at = greatest(at, $1)";
+const ALIVE: &str = "UPDATE lanes SET at = $1 WHERE at < $1 AND at = (SELECT max(at) FROM lanes)";
 const RELEASE: [&str; 2] = [
     "UPDATE executions SET due_at = wake_at, told_by = NULL WHERE told_by = $1",
     concat!(
@@ -43,6 +44,27 @@ const RELEASE: [&str; 2] = [
 ];
 const RELEASE_MESSAGES: &str =
     "UPDATE messages SET due_at = $2 WHERE told_by = $1 AND due_at IS NOT NULL";
+
+/// Nodes that have not written anything for so long are forgotten; one that comes back begins anew.
+const FORGOTTEN_AFTER_MS: i64 = 7 * 24 * 3_600 * 1_000;
+/// What they have drawn is not: no fence is drawn twice.
+const FORGET: &str = "WITH old AS (SELECT node FROM lanes GROUP BY node HAVING max(at) > 0 \
+         AND max(at) < $1 AND max(at) < (SELECT max(at) FROM lanes) AND node <> $2), \
+     gone AS (DELETE FROM lanes WHERE node IN (SELECT node FROM old) RETURNING fence), \
+     forgotten AS (DELETE FROM nodes WHERE number IN (SELECT node FROM old)) \
+     INSERT INTO meta (name, value) SELECT 'fence_floor', max(fence) FROM gone \
+         HAVING count(*) > 0 \
+         ON CONFLICT (name) DO UPDATE SET value = greatest(meta.value, excluded.value)";
+
+/// Rows of nodes that never come back, as where every start has a name of its own.
+pub(crate) async fn forget_old_nodes(
+    session: &Session,
+    node: i64,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let before = now.plus_ms(-FORGOTTEN_AFTER_MS).ms();
+    session.rows(FORGET, values![before, node]).await.map(drop).map_err(crate::fault::of)
+}
 
 /// Credits open leases if nobody has been alive for longer than `grace_ms`.
 pub(crate) async fn downtime(session: &Session, grace_ms: i64) -> Result<Look, Fault> {

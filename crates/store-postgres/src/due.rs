@@ -5,6 +5,8 @@
 //! no disk.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use semel_engine::{Address, MessageKey, Queue};
 use semel_model::{ExecutionId, Timestamp};
@@ -57,6 +59,42 @@ const OFFERS: &str = concat!(
 /// When there will be something to tell, if ever.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Next(pub(crate) Option<Timestamp>);
+
+/// The same as far as lanes of this node know. Each commit may change it, so what was asked before
+/// another one began is not noted.
+#[derive(Default)]
+pub(crate) struct NextKnown(Mutex<(u64, Option<(Next, Instant)>)>);
+
+impl NextKnown {
+    /// Something may change it now; whoever asks after that says so.
+    pub(crate) fn unsettle(&self) -> u64 {
+        let mut known = self.known_so_far();
+        *known = (known.0 + 1, None);
+        known.0
+    }
+
+    /// Names this moment for [`Self::note`].
+    pub(crate) fn asked(&self) -> u64 {
+        self.known_so_far().0
+    }
+
+    pub(crate) fn note(&self, asked: u64, next: Next) {
+        let mut known = self.known_so_far();
+        if known.0 == asked {
+            known.1 = Some((next, Instant::now()));
+        }
+    }
+
+    /// Unless it is older than that.
+    pub(crate) fn known(&self, at_most: Duration) -> Option<Next> {
+        let known = self.known_so_far().1;
+        known.filter(|(_, at)| at.elapsed() <= at_most).map(|(next, _)| next)
+    }
+
+    fn known_so_far(&self) -> MutexGuard<'_, (u64, Option<(Next, Instant)>)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 impl Next {
     pub(crate) fn of(rows: &[Vec<Row>; 2]) -> Result<Self, StoreError> {

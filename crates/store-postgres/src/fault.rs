@@ -9,6 +9,8 @@ use tokio_postgres::error::SqlState;
 pub(crate) enum Fault {
     Said(Error),
     Found(StoreError),
+    /// The row of the lane is not there: it was idle for so long that it was taken for dead.
+    LaneGone,
 }
 
 impl Fault {
@@ -34,6 +36,7 @@ impl From<Fault> for StoreError {
         match fault {
             Fault::Said(error) => of(error),
             Fault::Found(error) => error,
+            Fault::LaneGone => StoreError::Contended,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! # Holding: a lane takes its rows
 //!
 //! The lane's own row first, then all others in one global order, each unless another lane has it:
-//! that one is skipped, not waited for. What is not found is looked for again ([`crate::missing`]):
+//! that one is skipped, or waited for where the round says so. What is not found is looked for again ([`crate::missing`]):
 //! only a row that is not there is a fact, one that was skipped is none. The time is read last.
 
 use std::collections::{BTreeSet, HashMap};
@@ -20,29 +20,55 @@ use crate::columns::{
 use crate::fault::Fault;
 use crate::missing::{self, ALL_THERE, DOCUMENTS, IN_FLIGHT, LIMITS, RECORDS, TOKENS_THERE};
 
+/// The same rows, in the one order of holding: those that others hold are skipped, or waited for.
+pub(crate) struct Holds {
+    pub(crate) skipping: &'static str,
+    waiting: &'static str,
+}
+
+impl Holds {
+    pub(crate) const fn new(skipping: &'static str, waiting: &'static str) -> Self {
+        Self { skipping, waiting }
+    }
+
+    pub(crate) fn of(&self, touches: &Touches) -> &'static str {
+        if touches.waits { self.waiting } else { self.skipping }
+    }
+}
+
+macro_rules! holds {
+    ($($part:expr),+ $(,)?) => {
+        $crate::hold::Holds::new(
+            concat!($($part),+, " FOR UPDATE SKIP LOCKED"),
+            concat!($($part),+, " FOR UPDATE"),
+        )
+    };
+}
+
+pub(crate) use holds;
+
 pub(crate) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
 pub(crate) const LANE: &str =
     "SELECT writer, at FROM lanes WHERE node = $1 AND lane = $2 FOR UPDATE";
-const HEADS: &str = concat!(
-    "SELECT ",
-    head_columns!(),
-    " FROM executions WHERE id = ANY ($1) ORDER BY id FOR UPDATE SKIP LOCKED"
-);
-const NAMED: &str = concat!(
+/// How long a round waits for rows that others hold.
+const PATIENTLY: &str = "SET LOCAL lock_timeout = '500ms'";
+const HEADS: Holds =
+    holds!("SELECT ", head_columns!(), " FROM executions WHERE id = ANY ($1) ORDER BY id");
+const NAMED: Holds = holds!(
     "SELECT ",
     delivery_columns!(),
     " FROM deliveries WHERE (execution, task) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[])) \
-     ORDER BY execution, task FOR UPDATE SKIP LOCKED"
+     ORDER BY execution, task"
 );
-const ALL: &str = concat!(
+const ALL: Holds = holds!(
     "SELECT ",
     delivery_columns!(),
-    " FROM deliveries WHERE execution = ANY ($1) ORDER BY execution, task FOR UPDATE SKIP LOCKED"
+    " FROM deliveries WHERE execution = ANY ($1) ORDER BY execution, task"
 );
-const TOKENS: &str = concat!(
+const TOKENS: Holds = holds!(
     "SELECT ",
     delivery_columns!(),
-    " FROM deliveries WHERE token = ANY ($1) ORDER BY execution, task FOR UPDATE SKIP LOCKED"
+    " FROM deliveries WHERE token = ANY ($1) ORDER BY execution, task"
 );
 /// The best of a queue first. Of an execution that is over nothing is handed out, though rows of it
 /// may still be there.
@@ -64,12 +90,12 @@ macro_rules! ready {
 }
 const READY: &str = ready!("domain IS NULL");
 const READY_IN_DOMAIN: &str = ready!("domain = $3");
-const MESSAGES: &str = concat!(
+const MESSAGES: Holds = holds!(
     "SELECT ",
     message_columns!(),
     " FROM messages WHERE (sender, seq, at) IN \
      (SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::bigint[])) \
-     ORDER BY sender, seq, at FOR UPDATE SKIP LOCKED"
+     ORDER BY sender, seq, at"
 );
 /// The waiting ones of a record, oldest first. Not locked: a line changes only under the lock of its
 /// record, which is held by then.
@@ -174,35 +200,40 @@ pub(crate) async fn begin(session: &Session, lane: Lane) -> Result<Round, Fault>
 }
 
 /// When the lane last committed, unless somebody else works for it now.
-fn check(lane: Lane, rows: &[Row]) -> Result<Timestamp, StoreError> {
-    let row = rows.first().ok_or(StoreError::Contended)?;
+fn check(lane: Lane, rows: &[Row]) -> Result<Timestamp, Fault> {
+    let row = rows.first().ok_or(Fault::LaneGone)?;
     let mut fields = Fields::of(row);
     let writer: Uuid = fields.next()?;
     if writer != lane.writer {
         let why = "another process works under the name of this node; give each a name of its own, \
                    with --node, and start this one again";
-        return Err(StoreError::Unavailable(why.into()));
+        return Err(StoreError::Unavailable(why.into()).into());
     }
-    fields.time()
+    Ok(fields.time()?)
 }
 
 fn ask<'a>(asks: &mut Asks<'a>, lane: Lane, touches: &'a Touches) -> Flight {
     let Touches { heads, limits, records, deliveries, all_deliveries, .. } = touches;
     let Touches { wanted, tokens, messages, documents, .. } = touches;
     asks.add(BEGIN, Vec::new());
+    asks.add_if(touches.waits, PATIENTLY, Vec::new);
     let flight_lane = asks.add(LANE, values![lane.node, lane.lane]);
-    let heads = asks.add_if(!heads.is_empty(), HEADS, || vec![column(heads, |id| uuid(*id))]);
-    let held_limits = asks.add_if(!limits.is_empty(), LIMITS, || missing::limit_keys(limits));
+    let heads =
+        asks.add_if(!heads.is_empty(), HEADS.of(touches), || vec![column(heads, |id| uuid(*id))]);
+    let held_limits =
+        asks.add_if(!limits.is_empty(), LIMITS.of(touches), || missing::limit_keys(limits));
     // In a statement of its own: whoever claims holds the limit until it is written.
     let in_flight = asks.add_if(!limits.is_empty(), IN_FLIGHT, || missing::limit_keys(limits));
-    let records = asks.add_if(!records.is_empty(), RECORDS, || missing::record_keys(records));
-    let named = asks.add_if(!deliveries.is_empty(), NAMED, || place_keys(deliveries));
-    let all = asks
-        .add_if(!all_deliveries.is_empty(), ALL, || vec![column(all_deliveries, |id| uuid(*id))]);
+    let records =
+        asks.add_if(!records.is_empty(), RECORDS.of(touches), || missing::record_keys(records));
+    let named = asks.add_if(!deliveries.is_empty(), NAMED.of(touches), || place_keys(deliveries));
+    let all = asks.add_if(!all_deliveries.is_empty(), ALL.of(touches), || {
+        vec![column(all_deliveries, |id| uuid(*id))]
+    });
     let all_there = asks.add_if(!all_deliveries.is_empty(), ALL_THERE, || {
         vec![column(all_deliveries, |id| uuid(*id))]
     });
-    let held_tokens = asks.add_if(!tokens.is_empty(), TOKENS, || token_keys(tokens));
+    let held_tokens = asks.add_if(!tokens.is_empty(), TOKENS.of(touches), || token_keys(tokens));
     let tokens_there = asks.add_if(!tokens.is_empty(), TOKENS_THERE, || token_keys(tokens));
     let mut ready = Vec::new();
     for (queue, count) in wanted {
@@ -213,10 +244,11 @@ fn ask<'a>(asks: &mut Asks<'a>, lane: Lane, touches: &'a Touches) -> Flight {
         };
         ready.push((queue.clone(), at));
     }
-    let messages = asks.add_if(!messages.is_empty(), MESSAGES, || missing::message_keys(messages));
+    let messages =
+        asks.add_if(!messages.is_empty(), MESSAGES.of(touches), || missing::message_keys(messages));
     let waiters = ask_lines(asks, touches, |key| touches.records.contains(key));
-    let documents =
-        asks.add_if(!documents.is_empty(), DOCUMENTS, || missing::document_keys(documents));
+    let documents = asks
+        .add_if(!documents.is_empty(), DOCUMENTS.of(touches), || missing::document_keys(documents));
     let look = asks.add(LOOK, Vec::new());
     Flight {
         lane: flight_lane,

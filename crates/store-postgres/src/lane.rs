@@ -5,7 +5,7 @@
 //! reads that row waits until the lost transaction is over.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
@@ -32,9 +32,6 @@ const RESOLVE_WITHIN: Duration = Duration::from_secs(60);
 /// Longer than the database keeps what a dead writer of this lane holds.
 const TAKE_WITHIN: Duration = Duration::from_secs(20);
 const TRY_EVERY: Duration = Duration::from_millis(100);
-/// After so many holds in a row that met rows of others, and for so long.
-const SKIPS_MAX: u32 = 3;
-const PAUSES_MS: [u64; 7] = [1, 4, 2, 7, 3, 6, 5];
 /// While the database does not answer.
 const ASK_AGAIN_MS: i64 = 500;
 /// What other nodes have written is seen this late at the latest.
@@ -47,16 +44,6 @@ pub(crate) struct PostgresWriter {
     open: Option<Round>,
     /// Whose documents this round has read.
     thread: Option<ThreadId>,
-    next: Mutex<Option<Known>>,
-    /// Holds in a row that met rows which others hold.
-    skips: u32,
-}
-
-/// What is due next, and when that was so.
-#[derive(Clone, Copy)]
-struct Known {
-    next: Next,
-    at: Instant,
 }
 
 impl PostgresWriter {
@@ -65,20 +52,17 @@ impl PostgresWriter {
         let drawn = getrandom::fill(&mut bytes);
         drawn.map_err(|error| StoreError::Unavailable(error.to_string().into()))?;
         let lane = Lane { node: shared.node, lane: number.into(), writer: Uuid::from_bytes(bytes) };
-        let mut writer = Self {
-            shared,
-            lane,
-            session: None,
-            open: None,
-            thread: None,
-            next: Mutex::default(),
-            skips: 0,
-        };
-        let take = values![lane.node, lane.lane, lane.writer];
-        let mut asks = Asks::default();
-        asks.add(TAKE, take);
-        writer.insist(TAKE_WITHIN, async |session| session.answers(&asks).await.map(drop))?;
+        let mut writer = Self { shared, lane, session: None, open: None, thread: None };
+        writer.take()?;
         Ok(writer)
+    }
+
+    /// From now on this writer works for its lane, and no other.
+    fn take(&mut self) -> Result<(), StoreError> {
+        let Lane { node, lane, writer } = self.lane;
+        let mut asks = Asks::default();
+        asks.add(TAKE, values![node, lane, writer]);
+        self.insist(TAKE_WITHIN, async |session| session.answers(&asks).await.map(drop))
     }
 
     /// On a connection that works, tried again while that can help.
@@ -120,6 +104,10 @@ impl PostgresWriter {
     ) -> Result<T, StoreError> {
         match self.on_session(&act) {
             Err(fault) if fault.is_cut_off() => self.on_session(&act).map_err(StoreError::from),
+            Err(Fault::LaneGone) => {
+                self.take()?;
+                self.on_session(&act).map_err(StoreError::from)
+            }
             other => other.map_err(StoreError::from),
         }
     }
@@ -149,23 +137,6 @@ impl PostgresWriter {
         })?;
         self.session = session;
         done
-    }
-
-    /// Whoever holds what was skipped gets a moment. Two lanes that want what the other one has must
-    /// not come back together, so no two go by the same list.
-    fn pause(&self) -> Duration {
-        let [first, ..] = *self.lane.writer.as_bytes();
-        let at = usize::from(first).wrapping_mul(1 + self.skips as usize) % PAUSES_MS.len();
-        Duration::from_millis(PAUSES_MS[at])
-    }
-
-    fn known(&self) -> Option<Known> {
-        *self.next.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn note_next(&self, next: Option<Next>) {
-        let known = next.map(|next| Known { next, at: Instant::now() });
-        *self.next.lock().unwrap_or_else(PoisonError::into_inner) = known;
     }
 
     fn told(&self) -> Option<Timestamp> {
@@ -203,16 +174,12 @@ impl PostgresWriter {
 impl Writer for PostgresWriter {
     fn hold(&mut self, touches: &Touches) -> Result<Held, StoreError> {
         self.release();
-        if self.skips >= SKIPS_MAX {
-            std::thread::sleep(self.pause());
-        }
         let lane = self.lane;
         let (mut round, look) =
             self.try_twice(async |session| hold::hold(session, lane, touches).await)?;
         self.shared.clock.note(look);
         self.read_documents_of(Some(look.documents_generation));
         let held = std::mem::take(&mut round.held);
-        self.skips = if held.skipped.is_empty() { 0 } else { self.skips + 1 };
         self.open = Some(round);
         Ok(held)
     }
@@ -220,7 +187,7 @@ impl Writer for PostgresWriter {
     fn commit(&mut self, writes: Writes) -> Result<(), StoreError> {
         let round = self.opened()?;
         self.read_documents_of(None);
-        self.note_next(None);
+        let asked = self.shared.next.unsettle();
         let Some(session) = self.session.take() else { return Err(StoreError::Unknown) };
         let mut asks = Asks::default();
         let commit = write::round(&mut asks, self.lane, &round, &writes);
@@ -239,7 +206,9 @@ impl Writer for PostgresWriter {
         };
         match answers.failure() {
             None => {
-                self.note_next(Next::of(&next.map(|at| answers.take(at))).ok());
+                if let Ok(next) = Next::of(&next.map(|at| answers.take(at))) {
+                    self.shared.next.note(asked, next);
+                }
                 self.session = Some(session);
                 Ok(())
             }
@@ -285,17 +254,17 @@ impl Writer for PostgresWriter {
     }
 
     fn due(&mut self, now: Timestamp, max: usize) -> Result<Due, StoreError> {
-        let is_known = |known: &Known| known.at.elapsed() < LOOK_EVERY && known.next.is_after(now);
-        if self.known().as_ref().is_some_and(is_known) {
+        if self.shared.next.known(LOOK_EVERY).is_some_and(|next| next.is_after(now)) {
             self.note_told(now);
             return Ok(Due::default());
         }
         self.release();
         let (node, told) = (self.lane.node, self.told());
+        let asked = self.shared.next.unsettle();
         let looked = self.try_twice(async |session| due::due(session, node, told, now, max).await);
         let (due, next, look) = looked?;
         self.shared.clock.note(look);
-        self.note_next(Some(next));
+        self.shared.next.note(asked, next);
         self.note_told(now);
         Ok(due)
     }
@@ -310,10 +279,10 @@ impl Writer for PostgresWriter {
     }
 
     fn next_due(&self) -> Option<Timestamp> {
-        if let Some(known) = self.known() {
-            return known.next.0;
+        if let Some(known) = self.shared.next.known(Duration::MAX) {
+            return known.0;
         }
-        let told = self.told();
+        let (asked, told) = (self.shared.next.asked(), self.told());
         let next = self.shared.readers.read(async |session| {
             let mut asks = Asks::default();
             let next = due::ask_next(&mut asks, told);
@@ -322,7 +291,7 @@ impl Writer for PostgresWriter {
         });
         match next.and_then(|rows| Next::of(&rows)) {
             Ok(next) => {
-                self.note_next(Some(next));
+                self.shared.next.note(asked, next);
                 next.0
             }
             Err(error) => {

@@ -13,6 +13,7 @@ mod columns;
 mod credit;
 mod due;
 mod fault;
+mod hints;
 mod hold;
 mod index;
 mod lane;

@@ -9,7 +9,8 @@ use std::time::Duration;
 use rustls::{ClientConfig, RootCertStore};
 use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::config::{Host, SslMode};
-use tokio_postgres::{Client, Config, Error};
+use tokio_postgres::tls::MakeTlsConnect;
+use tokio_postgres::{Client, Config, Connection, Error, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::asks::Session;
@@ -32,6 +33,9 @@ const LANE_SETTINGS: &str = "SET application_name = 'semel lane'; \
      SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off";
 const READER_SETTINGS: &str = "SET application_name = 'semel'; SET statement_timeout = '30s'; \
      SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '30s'";
+
+/// Bytes of one connection.
+pub(crate) type Raw = Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
 
 pub(crate) struct Link {
     /// There until this is dropped.
@@ -80,6 +84,17 @@ impl Link {
         let runtime = self.runtime.as_ref().expect("there until this is dropped");
         let _inside = runtime.enter();
         wait(future)
+    }
+
+    /// Runs beside everything else until the link is gone.
+    pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let runtime = self.runtime.as_ref().expect("there until this is dropped");
+        runtime.spawn(work);
+    }
+
+    /// A connection whose messages somebody else has to look at.
+    pub(crate) async fn raw(&self) -> Result<(Client, Raw), Error> {
+        self.config.connect(self.tls.clone()).await
     }
 
     async fn connect(&self) -> Result<Client, Error> {

@@ -3,33 +3,36 @@
 //! A row that was not found is either held by another lane or does not exist. A plain read tells.
 //! Where a row could come into being behind our back (records, limits, documents) its absence is
 //! held too, by a placeholder under its name: another lane that wants the same row waits for us a
-//! moment, and then goes on without it.
+//! moment, and then goes on without it. A poll that names itself holds its name the same way. Rows that
+//! have come into being meanwhile are never waited for: others of ours are held by now.
 
 use std::collections::BTreeSet;
 
-use semel_engine::{MessageKey, RecordKey};
+use semel_engine::{MessageKey, RecordKey, Token};
 use semel_model::{Digest, ExecutionId};
-use semel_store::{DocumentKey, Kind, LimitRow, Place, Row as Name, StoreError, Touches};
+use semel_store::{DocumentKey, Held, Kind, LimitRow, Place, Row as Name, StoreError, Touches};
 use tokio_postgres::Row;
 
 use crate::asks::{Asks, Session, Value, column};
 use crate::columns::{self, Fields, execution_id, record_columns, uuid};
 use crate::fault::{self, Fault};
-use crate::hold::{Round, place_keys};
+use crate::hold::{Holds, Round, holds, place_keys, token_keys};
 
-pub(crate) const LIMITS: &str = "SELECT task_type, used FROM limits WHERE task_type = ANY ($1) ORDER BY task_type \
-     FOR UPDATE SKIP LOCKED";
+pub(crate) const LIMITS: Holds =
+    holds!("SELECT task_type, used FROM limits WHERE task_type = ANY ($1) ORDER BY task_type");
 pub(crate) const IN_FLIGHT: &str = "SELECT task_type, count(*) FROM deliveries \
      WHERE leased AND task_type = ANY ($1) GROUP BY task_type";
-pub(crate) const RECORDS: &str = concat!(
+pub(crate) const RECORDS: Holds = holds!(
     "SELECT ",
     record_columns!(),
     " FROM records WHERE (scope, key) IN (SELECT * FROM unnest($1::text[], $2::text[])) \
-     ORDER BY scope, key FOR UPDATE SKIP LOCKED"
+     ORDER BY scope, key"
 );
-pub(crate) const DOCUMENTS: &str = "SELECT kind, name, version, body FROM documents \
+pub(crate) const DOCUMENTS: Holds = holds!(
+    "SELECT kind, name, version, body FROM documents \
      WHERE (kind, name, version) IN (SELECT * FROM unnest($1::text[], $2::text[], $3::integer[])) \
-     ORDER BY kind, name, version FOR UPDATE SKIP LOCKED";
+     ORDER BY kind, name, version"
+);
 
 const HEADS_THERE: &str = "SELECT id FROM executions WHERE id = ANY ($1)";
 const PLACES_THERE: &str = "SELECT execution, task FROM deliveries \
@@ -99,40 +102,64 @@ async fn tell_apart(session: &Session, round: &mut Round, touches: &Touches) -> 
     Ok(())
 }
 
-/// Rows that anybody could make: their absence is held by a placeholder.
+/// Rows that anybody could make, and were not found.
+struct Absent {
+    limits: BTreeSet<String>,
+    records: BTreeSet<RecordKey>,
+    documents: BTreeSet<DocumentKey>,
+    /// Names of polls under which nothing was handed out.
+    polls: BTreeSet<Token>,
+}
+
+impl Absent {
+    fn of(held: &Held, touches: &Touches) -> Self {
+        let is_used = |token: &Token| held.by_token.get(token).is_some_and(|it| !it.is_empty());
+        Self {
+            limits: missing(&touches.limits, |name| held.limits.contains_key(name)),
+            records: missing(&touches.records, |key| held.records.contains_key(key)),
+            documents: missing(&touches.documents, |key| held.documents.contains_key(key)),
+            polls: missing(&touches.polls, is_used),
+        }
+    }
+
+    fn names(&self) -> impl Iterator<Item = Name> {
+        let limits = self.limits.iter().map(|name| Name::Limit(name.clone()));
+        let records = self.records.iter().map(|key| Name::Record(key.clone()));
+        let documents = self.documents.iter().map(|key| Name::Document(key.clone()));
+        let polls = self.polls.iter().map(|token| Name::Poll(*token));
+        limits.chain(records).chain(documents).chain(polls)
+    }
+}
+
+/// Their absence is held by placeholders.
 async fn hold_absent(session: &Session, round: &mut Round, touches: &Touches) -> Result<(), Fault> {
-    let held = &round.held;
-    let limits = missing(&touches.limits, |name| held.limits.contains_key(name));
-    let records = missing(&touches.records, |key| held.records.contains_key(key));
-    let documents = missing(&touches.documents, |key| held.documents.contains_key(key));
-    let names = || {
-        let limits = limits.iter().map(|name| Name::Limit(name.clone()));
-        let records = records.iter().map(|key| Name::Record(key.clone()));
-        limits.chain(records).chain(documents.iter().map(|key| Name::Document(key.clone())))
-    };
-    let placeholders: Vec<Digest> = names().filter_map(|name| placeholder(&name)).collect();
+    let absent = Absent::of(&round.held, touches);
+    let placeholders: Vec<Digest> = absent.names().filter_map(|it| placeholder(&it)).collect();
     if placeholders.is_empty() {
         return Ok(());
     }
+    let Absent { limits, records, documents, polls } = &absent;
     let mut asks = Asks::default();
     asks.add(SAVEPOINT, Vec::new());
     asks.add(HURRY, Vec::new());
     let bytes = column(&placeholders, |key: &Digest| key.as_bytes().as_slice());
     let place = asks.add(PLACEHOLDERS, vec![bytes]);
     asks.add(AS_BEFORE, Vec::new());
-    let limits_at = asks.add(LIMITS, limit_keys(&limits));
-    let in_flight = asks.add(IN_FLIGHT, limit_keys(&limits));
-    let records_at = asks.add(RECORDS, record_keys(&records));
-    let documents_at = asks.add(DOCUMENTS, document_keys(&documents));
-    let limits_there = asks.add(LIMITS_THERE, limit_keys(&limits));
-    let records_there = asks.add(RECORDS_THERE, record_keys(&records));
-    let documents_there = asks.add(DOCUMENTS_THERE, document_keys(&documents));
+    let limits_at = asks.add(LIMITS.skipping, limit_keys(limits));
+    let in_flight = asks.add(IN_FLIGHT, limit_keys(limits));
+    let records_at = asks.add(RECORDS.skipping, record_keys(records));
+    let documents_at = asks.add(DOCUMENTS.skipping, document_keys(documents));
+    let limits_there = asks.add(LIMITS_THERE, limit_keys(limits));
+    let records_there = asks.add(RECORDS_THERE, record_keys(records));
+    let documents_there = asks.add(DOCUMENTS_THERE, document_keys(documents));
+    let polls_there = asks.add_if(!polls.is_empty(), TOKENS_THERE, || token_keys(polls));
     let mut answers = session.all(&asks).await?;
     drop(asks);
     match answers.failure() {
         Some((at, error)) if at.is(place) && fault::is_locked(&error) => {
             session.rows(BACK, Vec::new()).await?;
-            round.held.skipped.extend(names());
+            round.held.skipped.extend(absent.names());
+            polls.iter().for_each(|token| drop(round.held.by_token.remove(token)));
             return Ok(());
         }
         Some((_, error)) => return Err(error.into()),
@@ -152,10 +179,9 @@ async fn hold_absent(session: &Session, round: &mut Round, touches: &Touches) ->
     for row in answers.take(documents_there) {
         there.insert(Name::Document(document(&row)?.0));
     }
-    for name in names() {
-        round.absent_or_skipped(name, &there);
-    }
+    absent.names().for_each(|name| round.absent_or_skipped(name, &there));
     round.read_limits(&[], &in_flight)?;
+    round.skip_tokens(&answers.take(polls_there))?;
     round.placeholders = placeholders;
     Ok(())
 }
@@ -204,7 +230,7 @@ impl Round {
             Name::Limit(name) => held.limits.contains_key(name),
             Name::Record(key) => held.records.contains_key(key),
             Name::Document(key) => held.documents.contains_key(key),
-            Name::Head(_) | Name::Delivery(_) | Name::Message(_) => true,
+            Name::Head(_) | Name::Delivery(_) | Name::Message(_) | Name::Poll(_) => true,
         };
         if is_found {
             return;
@@ -217,7 +243,7 @@ impl Round {
             Name::Limit(name) => drop(held.limits.insert(name, LimitRow::default())),
             Name::Record(key) => drop(held.records.insert(key, None)),
             Name::Document(key) => drop(held.documents.insert(key, None)),
-            Name::Head(_) | Name::Delivery(_) | Name::Message(_) => {}
+            Name::Head(_) | Name::Delivery(_) | Name::Message(_) | Name::Poll(_) => {}
         }
     }
 }
@@ -239,9 +265,10 @@ fn placeholder(name: &Name) -> Option<Digest> {
             name.clone().into_bytes(),
             version.to_be_bytes().to_vec(),
         ],
+        Name::Poll(token) => vec![b"poll".to_vec(), token.as_bytes().to_vec()],
         Name::Head(_) | Name::Delivery(_) | Name::Message(_) => return None,
     };
-    // No text holds a NUL here.
+    // No text holds a NUL here, and a token is of one length.
     Some(Digest::of(&parts.join(&0)))
 }
 

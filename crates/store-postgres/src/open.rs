@@ -16,7 +16,9 @@ use tokio_postgres::error::SqlState;
 
 use crate::asks::{Asks, Session, values};
 use crate::clock::{DatabaseClock, Kept};
+use crate::due::NextKnown;
 use crate::fault::{self, Fault};
+use crate::hints::Hints;
 use crate::index::PostgresIndex;
 use crate::link::Link;
 use crate::read::DOCUMENT;
@@ -138,9 +140,12 @@ pub(crate) struct Shared {
     pub(crate) kept: Arc<Clock>,
     pub(crate) index: PostgresIndex,
     pub(crate) node: i64,
+    pub(crate) name: String,
     pub(crate) lease_grace_ms: i64,
     /// Until when this node was told of delays that are over; none: of nothing yet.
     pub(crate) told: Mutex<Option<Timestamp>>,
+    pub(crate) next: NextKnown,
+    pub(crate) hints: Hints,
     /// The generation of the documents as rounds under way have read it, by their threads.
     pub(crate) generations: Mutex<HashMap<ThreadId, u64>>,
 }
@@ -159,6 +164,9 @@ impl PostgresStore {
             let look = credit::downtime(&session, options.lease_grace_ms).await?;
             let node = node(&session, &options.node).await?;
             credit::release(&session, node, look.now).await?;
+            if options.purpose == Purpose::Serve {
+                credit::forget_old_nodes(&session, node, look.now).await?;
+            }
             Ok::<_, OpenError>((node, look))
         })?;
         let readers = Arc::new(Readers::new(link, options.readers_max));
@@ -171,8 +179,11 @@ impl PostgresStore {
                 clock,
                 kept: Arc::new(Clock::elsewhere(kept)),
                 node,
+                name: options.node.clone(),
                 lease_grace_ms: options.lease_grace_ms,
                 told: Mutex::default(),
+                next: NextKnown::default(),
+                hints: Hints::default(),
                 generations: Mutex::default(),
             }),
         })

@@ -1,13 +1,13 @@
 //! # Reads: committed data, on connections of their own
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError};
 
 use semel_engine::{Delivery, Head, Queue, Record, RecordKey};
 use semel_model::{Digest, ExecutionId, Timestamp};
 use semel_store::{
-    About, After, Census, Clock, DocumentKey, Index, Item, Kind, Loaded, LogLine, Page, Place,
-    Polled, Store, StoreError, Writer,
+    About, After, Census, Clock, DocumentKey, Hear, Index, Item, Kind, Loaded, LogLine, Page,
+    Place, Polled, Store, StoreError, Writer,
 };
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -56,7 +56,8 @@ const DOCUMENTS_OF: &str = "SELECT kind, name, version, body FROM documents \
 const ROUND: &str = "SELECT round FROM lanes WHERE node = $1 AND lane = $2";
 /// A lane that has not committed yet was never alive.
 const LAST: &str = "SELECT max(at) FROM lanes WHERE at > 0";
-const FENCE: &str = "SELECT coalesce(max(fence), 0) FROM lanes";
+const FENCE: &str = "SELECT coalesce(greatest((SELECT max(fence) FROM lanes), \
+     (SELECT value FROM meta WHERE name = 'fence_floor')), 0)";
 
 impl PostgresStore {
     fn rows(&self, sql: &'static str, values: &dyn Fn() -> Vec<Value<'static>>) -> Rows {
@@ -121,6 +122,14 @@ impl Store for PostgresStore {
 
     fn note_poll(&self, polled: &Polled) -> Result<(), StoreError> {
         census::note_poll(&self.shared.readers, polled)
+    }
+
+    fn hint(&self, queues: BTreeSet<Queue>) {
+        self.shared.hints.send(queues);
+    }
+
+    fn on_hint(&self, hear: Hear) {
+        self.shared.hints.listen(self.shared.readers.link(), hear);
     }
 
     fn clock(&self) -> &Arc<Clock> {
@@ -193,7 +202,8 @@ impl Store for PostgresStore {
 
     fn about(&self) -> Result<About, StoreError> {
         let bytes = census::bytes(&self.shared.readers)?;
-        Ok(About { kind: "postgres", schema: Some(migrate::known()), bytes: Some(bytes) })
+        let (schema, node) = (Some(migrate::known()), Some(self.shared.name.clone()));
+        Ok(About { kind: "postgres", schema, bytes: Some(bytes), node })
     }
 
     fn pinned(&self, digest: Digest) -> Result<Option<Vec<u8>>, StoreError> {

@@ -31,7 +31,7 @@ impl Readers {
         Self { link, max: max.max(1), idle: Mutex::default(), returned: Condvar::new() }
     }
 
-    pub(crate) fn link(&self) -> &Link {
+    pub(crate) fn link(&self) -> &Arc<Link> {
         &self.link
     }
 

@@ -182,7 +182,8 @@ impl Store for SqliteStore {
     fn about(&self) -> Result<About, StoreError> {
         let bytes = census::bytes(&self.shared.directory);
         let bytes = bytes.map_err(|error| StoreError::Unavailable(error.into()))?;
-        Ok(About { kind: "sqlite", schema: Some(migrate::SCHEMA), bytes: Some(bytes) })
+        let schema = Some(migrate::SCHEMA);
+        Ok(About { kind: "sqlite", schema, bytes: Some(bytes), node: None })
     }
 
     fn pinned(&self, digest: Digest) -> Result<Option<Vec<u8>>, StoreError> {

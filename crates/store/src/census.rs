@@ -23,4 +23,6 @@ pub struct About {
     pub schema: Option<u32>,
     /// What it takes on disk; none when it has none.
     pub bytes: Option<u64>,
+    /// What this process is called among those that share it; none when nobody does.
+    pub node: Option<String>,
 }

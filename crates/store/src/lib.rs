@@ -59,6 +59,9 @@ pub enum StoreError {
     Corrupt(String),
 }
 
+/// Hears of queues in which there is something to take; none: it may be any.
+pub type Hear = Box<dyn Fn(BTreeSet<Queue>) + Send + Sync>;
+
 /// Committed data, readable by anybody. Reads never wait for a round.
 pub trait Store: Send + Sync {
     /// A lane's own way in. Each lane has one; a second for the same lane replaces the first.
@@ -78,6 +81,17 @@ pub trait Store: Send + Sync {
     fn note_poll(&self, polled: &Polled) -> Result<(), StoreError> {
         let _ = polled;
         Ok(())
+    }
+
+    /// Tells other processes, if there are any, that there are tasks in these queues which nobody here
+    /// waits for. Only a hint.
+    fn hint(&self, queues: BTreeSet<Queue>) {
+        let _ = queues;
+    }
+
+    /// Called from now on, on any thread, with what others hint at.
+    fn on_hint(&self, hear: Hear) {
+        drop(hear);
     }
 
     fn clock(&self) -> &Arc<Clock>;

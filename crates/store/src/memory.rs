@@ -208,7 +208,7 @@ impl Store for MemoryStore {
     }
 
     fn about(&self) -> Result<About, StoreError> {
-        Ok(About { kind: "memory", schema: None, bytes: None })
+        Ok(About { kind: "memory", schema: None, bytes: None, node: None })
     }
 
     fn pinned(&self, digest: Digest) -> Result<Option<Vec<u8>>, StoreError> {

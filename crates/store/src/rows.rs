@@ -85,6 +85,8 @@ pub enum Row {
     Delivery(Place),
     Message(MessageKey),
     Document(DocumentKey),
+    /// The name of a poll: what is handed out under it is handed out by one lane.
+    Poll(Token),
 }
 
 /// What a round wants to hold.
@@ -100,11 +102,16 @@ pub struct Touches {
     pub wanted: BTreeMap<Queue, usize>,
     /// Hand-outs made under these tokens.
     pub tokens: BTreeSet<Token>,
+    /// Of these tokens, that nothing was handed out under them is held too.
+    pub polls: BTreeSet<Token>,
     pub messages: BTreeSet<MessageKey>,
     /// How many of the messages that wait on a record are wanted, oldest first. They are held with the
     /// record, which has to be wanted too, and not without it.
     pub waiters: BTreeMap<RecordKey, usize>,
     pub documents: BTreeSet<DocumentKey>,
+    /// Rows that others hold are waited for, if the store can, and not skipped. Whoever waits for long
+    /// is told that they are contended.
+    pub waits: bool,
 }
 
 /// What a round holds: every row asked for, present or absent, but for those another lane holds.

@@ -74,6 +74,8 @@ const SAMPLES: &[(&str, [&str; 3])] = &[
     ("data", ["a", "b", "c"]),
     ("store", ["memory", "sqlite", "memory"]),
     ("node", ["a", "b", "c"]),
+    ("lanes", ["1", "2", "64"]),
+    ("readers_max", ["1", "2", "1000"]),
     ("secrets_key", [KEY_HEX, KEY_BASE64, KEYS_BOTH]),
     ("body_bytes_max", ["1", "2", "3"]),
     ("poll_wait_ms_max", ["1", "2", "3"]),

@@ -2,7 +2,7 @@
 //!
 //! For tests that give the same to several stores.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use semel_engine::{
     Address, Delivery, Detail, HandOut, Head, Link, MessageKey, MessageRow, Queue, Record,
@@ -188,6 +188,7 @@ fn some<K: Ord, V>(dice: &mut Dice, mut one: impl FnMut(&mut Dice) -> (K, V)) ->
 }
 
 pub(super) fn touches(dice: &mut Dice) -> Touches {
+    let tokens: BTreeSet<_> = some(dice, |dice| (dice.token(), ())).into_keys().collect();
     Touches {
         heads: some(dice, |dice| (dice.execution(), ())).into_keys().collect(),
         limits: some(dice, |dice| (dice.queue().task_type, ())).into_keys().collect(),
@@ -195,10 +196,12 @@ pub(super) fn touches(dice: &mut Dice) -> Touches {
         deliveries: some(dice, |dice| (dice.place(), ())).into_keys().collect(),
         all_deliveries: some(dice, |dice| (dice.execution(), ())).into_keys().collect(),
         wanted: some(dice, |dice| (dice.queue(), usize::from(dice.byte(9)))),
-        tokens: some(dice, |dice| (dice.token(), ())).into_keys().collect(),
+        polls: tokens.iter().copied().filter(|_| dice.is_lucky(2)).collect(),
+        tokens,
         messages: some(dice, |dice| (dice.message_key(), ())).into_keys().collect(),
         waiters: some(dice, |dice| (dice.record_key(), usize::from(dice.byte(9)))),
         documents: some(dice, |dice| (dice.document(), ())).into_keys().collect(),
+        waits: dice.is_lucky(2),
     }
 }
 

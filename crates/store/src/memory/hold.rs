@@ -117,6 +117,9 @@ impl Taking<'_> {
             }
         }
         for token in &touches.tokens {
+            if touches.polls.contains(token) && !self.take(Row::Poll(*token)) {
+                continue;
+            }
             let places = self.shared.mirror.by_token(token);
             let taken = places.iter().filter(|at| self.take_delivery(**at)).count();
             if taken == places.len() {

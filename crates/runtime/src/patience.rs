@@ -1,0 +1,82 @@
+//! # Patience: rows that somebody else holds
+//!
+//! A round skips them and goes on with the rest; what needed them is decided in the next one. What was
+//! skipped too often, or is all there is to do, gets a round that waits for its rows in the one order
+//! in which everybody holds: its turn comes, and nobody spins. That it was in vain is said in the end.
+
+use std::collections::BTreeSet;
+
+use semel_store::StoreError;
+
+use crate::lane::Lane;
+use crate::work::Item;
+
+/// So often an item is put off before it is waited for.
+const SKIPS_MAX: u8 = 3;
+
+/// So often rows are waited for before whoever asked is told to come back.
+const WAITS_MAX: u8 = 4;
+
+impl Lane {
+    /// What the next round is about, and whether it waits for rows that others hold.
+    pub(crate) fn gather(&mut self) -> (Vec<Item>, bool) {
+        if self.again.iter().any(is_patient) {
+            return (self.gather_patient(), true);
+        }
+        let count = self.again.len().min(self.width);
+        let mut items: Vec<Item> = self.again.drain(..count).collect();
+        items.extend(self.inbox.gather(self.width - items.len()));
+        (items, false)
+    }
+
+    /// With everything else that is about the same executions: it is decided in order, and the wait
+    /// is shared.
+    fn gather_patient(&mut self) -> Vec<Item> {
+        let patient = self.again.iter().filter(|item| is_patient(item));
+        let executions: BTreeSet<_> = patient.filter_map(|item| item.work.execution()).collect();
+        let mut items = Vec::new();
+        for item in std::mem::take(&mut self.again) {
+            let execution = item.work.execution();
+            let is_company = execution.is_some_and(|id| executions.contains(&id));
+            match items.len() < self.width && (is_patient(&item) || is_company) {
+                true => items.push(item),
+                false => self.again.push_back(item),
+            }
+        }
+        items
+    }
+
+    /// Somebody else has a row of it.
+    pub(crate) fn put_off(&mut self, mut item: Item) {
+        item.skips = item.skips.saturating_add(1);
+        self.again.push_back(item);
+    }
+
+    /// Nothing of a round could be decided: there is nothing to do but wait.
+    pub(crate) fn be_patient(&mut self) {
+        self.again.iter_mut().filter(|item| item.skips > 0).for_each(|it| it.skips = SKIPS_MAX);
+    }
+
+    /// Nothing happened. Rows that are contended are asked for again, by fewer items; any other error
+    /// is everybody's.
+    pub(crate) fn not_held(&mut self, items: Vec<Item>, error: &StoreError) {
+        if !matches!(error, StoreError::Contended) {
+            return self.refuse(items, error);
+        }
+        self.width = (items.len() / 2).max(1);
+        let (late, rest): (Vec<Item>, Vec<Item>) =
+            items.into_iter().partition(|item| item.waits >= WAITS_MAX);
+        for mut item in rest.into_iter().rev() {
+            item.waits += 1;
+            item.skips = 0;
+            self.again.push_front(item);
+        }
+        if !late.is_empty() {
+            self.refuse(late, error);
+        }
+    }
+}
+
+fn is_patient(item: &Item) -> bool {
+    item.skips >= SKIPS_MAX
+}
