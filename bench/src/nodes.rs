@@ -25,9 +25,10 @@ use crate::workload::{Window, Workload, per};
 const STATISTICS_AFTER: Duration = Duration::from_millis(1_500);
 const KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 /// Counters of the nodes, per transition.
-const COUNTERS: [(&str, &str); 3] = [
+const COUNTERS: [(&str, &str); 4] = [
     ("semel_store_round_trips_total", "round_trips"),
     ("semel_rows_skipped_total", "rows_skipped"),
+    ("semel_rounds_waited_total", "rounds_waited"),
     ("semel_misses_total", "misses"),
 ];
 

@@ -15,8 +15,9 @@ use serde_json::{Value, json};
 const BRANCHES: usize = 500;
 const BRANCHES_FULL: usize = 10_000;
 const WORKERS: usize = 6;
-const COUNTED: [&str; 4] = [
+const COUNTED: [&str; 5] = [
     "semel_rows_skipped_total",
+    "semel_rounds_waited_total",
     "semel_misses_total",
     "semel_store_round_trips_total",
     "semel_round_items_count",

@@ -126,6 +126,10 @@ pub struct Detail {
     /// How many wait in line for it.
     #[serde(skip_serializing_if = "is_zero")]
     pub line: u64,
+    /// The place of whoever joined it last. Places are drawn like fences, and whoever comes later has a
+    /// higher one.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub last_place: u64,
     /// The locks that whoever has this one waits for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub awaits: Vec<String>,
@@ -217,11 +221,12 @@ impl Record {
     /// The same record, remembering who has asked before; what it notes itself comes on top.
     #[must_use]
     pub fn remembering(self, before: &Self) -> Self {
-        let Detail { hits, last_hit_at, ref ring, line, .. } = before.detail;
+        let Detail { hits, last_hit_at, ref ring, line, last_place, .. } = before.detail;
         let (more, noted) = (self.detail.hits, self.detail.ring);
         let last_hit_at = self.detail.last_hit_at.or(last_hit_at);
         let ring = ring.clone();
-        let detail = Detail { hits: hits + more, last_hit_at, ring, line, ..self.detail };
+        let hits = hits + more;
+        let detail = Detail { hits, last_hit_at, ring, line, last_place, ..self.detail };
         let mut record = Self { created_at: before.created_at, detail, ..self };
         noted.into_iter().for_each(|decided| record.note(decided));
         record

@@ -6,6 +6,7 @@
 use semel_engine::{Claimed, Delivery, Limits, Queue, Token};
 use semel_store::{Place, Row};
 
+use crate::draft::Draft;
 use crate::failure::Failure;
 use crate::round::{Outcome, Round, Want};
 use crate::work::{Answer, Claim, HandedOut, Renewal};
@@ -101,7 +102,7 @@ impl Round {
         let step = definition.step(&row.reference);
         let claimed = Claimed {
             now: self.held.now,
-            fence: self.draw_fence(row.hand_out.fence),
+            fence: self.draw_fence(),
             worker: worker.map(str::to_owned),
             token,
         };
@@ -165,11 +166,10 @@ impl Round {
         }
     }
 
-    /// Greater than any fence this node has drawn, any this row has seen, and, as long as clocks
-    /// advance, any drawn before a restored backup was made.
-    fn draw_fence(&mut self, seen: u64) -> u64 {
-        let by_clock = u64::try_from(self.held.now.ms()).unwrap_or(0).saturating_mul(1000);
-        self.fence = (self.fence + 1).max(seen + 1).max(by_clock);
+    /// Greater than any fence this lane has drawn, any that a row of this round has seen, and, as long as
+    /// clocks advance, any drawn before a restored backup was made.
+    fn draw_fence(&mut self) -> u64 {
+        self.fence = self.next_fence(&Draft::default());
         self.fence
     }
 

@@ -59,7 +59,7 @@ impl Round {
                     let waits = Some(Wait { on: on.clone(), since });
                     let row = MessageRow { key, to: Address::Execution(id), body, waits };
                     draft.messages.insert(key, row);
-                    self.count_line(draft, layer, on, 1)?;
+                    self.join_line(draft, layer, on, since)?;
                 }
                 Change::LeftLine { task, scope, key } => {
                     let key = RecordKey { scope: scope.clone(), key: key.clone() };
@@ -86,6 +86,20 @@ impl Round {
             Some(record) => Ok(record.as_ref()),
             None => self.record_in(draft, key),
         }
+    }
+
+    fn join_line(
+        &self,
+        draft: &Draft,
+        layer: &mut Layer,
+        key: RecordKey,
+        place: u64,
+    ) -> Result<(), Outcome> {
+        self.count_line(draft, layer, key.clone(), 1)?;
+        if let Some(Some(record)) = layer.records.get_mut(&key) {
+            record.detail.last_place = place;
+        }
+        Ok(())
     }
 
     fn count_line(

@@ -6,6 +6,7 @@
 //! **May use:** `store`, `engine`. **May not:** decide; that is the engine's. Wire shapes stop at
 //! the door.
 
+mod aftermath;
 mod applications;
 mod asking;
 mod bells;

@@ -70,9 +70,13 @@ impl Meters {
         }
     }
 
-    pub(crate) fn skipped(&self, rows: usize) {
-        if rows > 0 {
-            counter!("semel_rows_skipped_total").increment(rows as u64);
+    /// Rows that a round wanted while others held them, and whether it waited for some.
+    pub(crate) fn contended(&self, rows_skipped: usize, waited: bool) {
+        if rows_skipped > 0 {
+            counter!("semel_rows_skipped_total").increment(rows_skipped as u64);
+        }
+        if waited {
+            counter!("semel_rounds_waited_total").increment(1);
         }
     }
 

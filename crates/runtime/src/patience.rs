@@ -80,3 +80,60 @@ impl Lane {
 fn is_patient(item: &Item) -> bool {
     item.skips >= SKIPS_MAX
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::mpsc::{Receiver, channel};
+
+    use semel_model::ExecutionId;
+    use semel_store::{Clock, MemoryStore};
+
+    use super::*;
+    use crate::failure::Failure;
+    use crate::sabotage::Sabotage;
+    use crate::work::{Answer, Work};
+    use crate::world::World;
+
+    /// Of one node, with an item each about the same execution.
+    fn lanes() -> [(Lane, Receiver<Result<Answer, Failure>>); 2] {
+        let store = Arc::new(MemoryStore::new(Arc::new(Clock::wall())));
+        let world = Arc::new(World::new(store));
+        [0, 1].map(|number| {
+            let (world, inbox) = (Arc::clone(&world), Arc::default());
+            let lane = Lane::new(number, world, inbox, Sabotage::None).unwrap();
+            let (tell, told) = channel();
+            let work = Work::Lift(ExecutionId::from_bytes([1; 16]));
+            lane.inbox.push(Item::new(work, Box::new(move |answer| drop(tell.send(answer)))));
+            (lane, told)
+        })
+    }
+
+    #[test]
+    fn who_has_nothing_else_to_do_waits_for_what_another_lane_holds() {
+        let [(mut ann, _told_ann), (mut bob, told)] = lanes();
+        let under_way = ann.begin().unwrap();
+        bob.step().unwrap();
+        assert!(told.try_recv().is_err());
+        let (items, waits) = bob.gather();
+        assert_eq!((items.len(), waits), (1, true));
+        bob.again.extend(items);
+        ann.finish(under_way).unwrap();
+        bob.step().unwrap();
+        assert!(matches!(told.recv(), Ok(Err(Failure::NoExecution(_)))), "it was its turn");
+    }
+
+    #[test]
+    fn who_has_waited_in_vain_for_long_is_told_to_come_back() {
+        let [(mut lane, told), _] = lanes();
+        for _ in 0..WAITS_MAX {
+            let (items, _) = lane.gather();
+            lane.not_held(items, &StoreError::Contended);
+            assert!(told.try_recv().is_err());
+        }
+        let (items, _) = lane.gather();
+        lane.not_held(items, &StoreError::Contended);
+        assert!(matches!(told.recv(), Ok(Err(Failure::Unavailable))));
+        assert!(!lane.has_work());
+    }
+}

@@ -49,6 +49,15 @@ pub(crate) struct Round {
     pub(crate) hits: Vec<(RecordKey, Decided)>,
 }
 
+/// Whatever a round draws is higher than what was drawn for any row it holds, by whichever lane: so a
+/// row's fences rise, and places in a line are in the order of coming.
+fn highest_fence(held: &Held) -> u64 {
+    let records =
+        held.records.values().flatten().map(|it| it.detail.fence.max(it.detail.last_place));
+    let deliveries = held.deliveries.values().flatten().map(|row| row.hand_out.fence);
+    records.chain(deliveries).max().unwrap_or(0)
+}
+
 /// What became of one item.
 pub(crate) enum Outcome {
     Answer(Result<Answer, Failure>),
@@ -137,6 +146,7 @@ impl Layer {
 
 impl Round {
     pub(crate) fn new(held: Held, fence: u64, sabotage: crate::sabotage::Sabotage) -> Self {
+        let fence = fence.max(highest_fence(&held));
         let mut round = Self {
             held,
             writes: Writes::default(),
@@ -235,5 +245,50 @@ impl Round {
             self.ready.entry(row.queue.clone()).or_default().push(place);
             self.offer(row);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use semel_engine::{LockAct, Ruled};
+    use semel_store::{Clock, MemoryStore};
+
+    use super::*;
+    use crate::lane::Lane;
+    use crate::ledger::{Asks, Call};
+    use crate::sabotage::Sabotage;
+    use crate::work::{Item, Work};
+
+    fn acquired(lane: &mut Lane, lock: &str) -> u64 {
+        let (tell, told) = channel();
+        let act = LockAct::Acquire { owner: lock.to_owned(), lease_ms: 0 };
+        let (asks, by) = (Asks::Lock(act), "ann".to_owned());
+        let call = Call { key: RecordKey::lock(lock), asks, by };
+        let reply = Box::new(move |answer| drop(tell.send(answer)));
+        lane.inbox.push(Item::new(Work::Call(Box::new(call)), reply));
+        lane.step().unwrap();
+        match told.recv().unwrap() {
+            Ok(Answer::Ruled(ruled)) => match *ruled {
+                Ruled::Started { fence, .. } => fence,
+                other => panic!("{other:?}"),
+            },
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_lock_that_goes_from_lane_to_lane_has_rising_fences_though_time_stands_still() {
+        let clock = Arc::new(Clock::manual(Timestamp::from_ms(1_800_000_000_000)));
+        let world = Arc::new(World::new(Arc::new(MemoryStore::new(clock))));
+        let [mut ann, mut bob] = [0, 1].map(|number| {
+            let (world, inbox) = (Arc::clone(&world), Arc::default());
+            Lane::new(number, world, inbox, Sabotage::None).unwrap()
+        });
+        (0..5).for_each(|number| drop(acquired(&mut ann, &number.to_string())));
+        let first = acquired(&mut ann, "door");
+        let second = acquired(&mut bob, "door");
+        assert!(second > first, "{first}, then {second}");
     }
 }

@@ -31,8 +31,10 @@ pub(crate) struct Threads {
     stop: Arc<AtomicBool>,
     inboxes: Inboxes,
     world: Arc<World>,
-    /// Those that change things, and the one that indexes what they did.
-    handles: Mutex<(Vec<JoinHandle<()>>, Option<JoinHandle<()>>)>,
+    /// Those that change things.
+    changing: Mutex<Vec<JoinHandle<()>>>,
+    /// The one that indexes what they did.
+    indexing: Mutex<Option<JoinHandle<()>>>,
 }
 
 /// What cannot be decided before that execution is in memory.
@@ -69,20 +71,23 @@ impl Threads {
             load(&loads, &loader);
         }));
         let indexer = Indexer::new(Arc::clone(&world));
-        let indexer = std::thread::spawn(move || indexer.run());
-        Self { stop, inboxes, world, handles: Mutex::new((handles, Some(indexer))) }
+        let indexing = Mutex::new(Some(std::thread::spawn(move || indexer.run())));
+        Self { stop, inboxes, world, changing: Mutex::new(handles), indexing }
     }
 
     /// Stops after the rounds under way; what waits stays unanswered.
     pub(crate) fn stop(&self) {
         self.stop.store(true, Ordering::Release);
         self.inboxes.nudge();
-        let mut handles = self.handles.lock().unwrap_or_else(PoisonError::into_inner);
-        let (changing, indexer) = (std::mem::take(&mut handles.0), handles.1.take());
-        changing.into_iter().for_each(join);
+        self.changing.lock().unwrap_or_else(PoisonError::into_inner).drain(..).for_each(join);
         // The lanes first: what they mark last is still indexed.
         self.world.dirty.stop();
-        indexer.into_iter().for_each(join);
+        self.indexing
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
+            .into_iter()
+            .for_each(join);
     }
 }
 

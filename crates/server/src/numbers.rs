@@ -65,6 +65,7 @@ const NUMBERS: &[(&str, Kind, &str)] = &[
     ("semel_commit_seconds", Histogram(FAST_SECONDS), "Time to make a round durable"),
     ("semel_misses_total", Counter, "Items decided again because more rows were needed"),
     ("semel_rows_skipped_total", Counter, "Rows a round wanted and another one held"),
+    ("semel_rounds_waited_total", Counter, "Rounds that waited for rows which others held"),
     ("semel_store_round_trips_total", Counter, "Times the database was asked and waited for"),
     ("semel_busy_total", Counter, "Requests refused with 429 because the lane was full"),
     ("semel_executions_parked_total", Counter, "Executions parked by a fault"),

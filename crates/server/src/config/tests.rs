@@ -115,6 +115,8 @@ fn nothing_said_means_the_defaults() {
         data: PathBuf::from("./semel-data"),
         store: Store::Sqlite,
         node: None,
+        lanes: 0,
+        readers_max: 8,
         secrets_key: vec![],
         body_bytes_max: 16 * 1024 * 1024,
         poll_wait_ms_max: 5_000,

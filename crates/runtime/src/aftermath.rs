@@ -1,0 +1,85 @@
+//! # After the commit: what follows from what is so
+//!
+//! Nothing here can fail, and all of it can be lost in a crash: numbers, caches, marks for the index,
+//! messages to be carried, polls to be woken, and last the answers.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use semel_engine::Queue;
+
+use crate::lane::{Lane, Stepped};
+use crate::prepared::Prepared;
+use crate::work::{Item, Work};
+
+impl Lane {
+    /// Everything here follows from a commit that has happened.
+    pub(crate) fn after(
+        &mut self,
+        prepared: Prepared,
+        outcome: &'static str,
+        commit: Option<Duration>,
+    ) -> Stepped {
+        let course = prepared.course(outcome, commit);
+        let Prepared { mut round, replies, parked, prefetch, overlays, unlocked, .. } = prepared;
+        unlocked.iter().for_each(|key| self.world.bells.ring(key));
+        // Before anybody is answered: who asks for numbers after an answer finds it counted.
+        self.world.meters.told(std::mem::take(&mut round.tally), &replies);
+        self.world.meters.round(&course);
+        for (key, decided) in std::mem::take(&mut round.hits) {
+            self.world.hits.note(&key, decided);
+        }
+        let removed = std::mem::take(&mut round.removed);
+        let touched = std::mem::take(&mut round.touched);
+        self.world.dirty.mark(&round.executions, touched, overlays, &removed);
+        for id in removed {
+            self.world.forget(id);
+            self.world.watchers.changed(id);
+        }
+        for execution in round.executions.into_values() {
+            let id = execution.id();
+            self.world.remember(execution);
+            self.world.watchers.changed(id);
+        }
+        for (key, to) in round.sent {
+            self.send(Item::unasked(Work::Message(key, to)));
+        }
+        self.openings.extend(round.openings);
+        for (item, seen) in parked {
+            self.park(item, seen); // Before waking, so that they hear of what this round freed.
+        }
+        let mut left_over = BTreeSet::new();
+        for (queue, places) in round.ready {
+            let left = places.iter().filter(|place| !round.taken.contains(place)).count();
+            if self.wake(&queue, left) < left {
+                left_over.insert(queue);
+            }
+        }
+        if !left_over.is_empty() {
+            self.world.store.hint(left_over);
+        }
+        for (task_type, count) in round.freed {
+            self.again.extend(self.world.waiters.wake_type(&task_type, count));
+        }
+        self.ask_all(round.asked);
+        for (item, answer) in replies {
+            self.reply(item, answer);
+        }
+        Stepped { items: course.items.max(1), prefetch }
+    }
+
+    fn park(&mut self, item: Item, seen: u64) {
+        if let Work::Claim(claim) = &item.work {
+            let (queue, until) = (claim.queue.clone(), claim.wait_until);
+            self.again.extend(self.world.waiters.park(queue, seen, until, item));
+        }
+    }
+
+    /// How many polls were waiting.
+    pub(crate) fn wake(&mut self, queue: &Queue, count: usize) -> usize {
+        let woken = self.world.waiters.wake(queue, count);
+        let count = woken.len();
+        self.again.extend(woken);
+        count
+    }
+}
