@@ -11,6 +11,7 @@ mod contention;
 mod copy;
 mod differential;
 mod fixture;
+mod frozen;
 mod lost;
 mod nodes;
 mod opening;
