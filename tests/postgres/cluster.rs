@@ -15,13 +15,14 @@ use semel_tests::process::{Answer, Caller, DEADLINE, Server, is_full, refused, r
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-const KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+pub(crate) const KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 pub(crate) const NODES: usize = 3;
 pub(crate) const WORKERS: usize = 4;
 /// For one run to complete, whatever happened to it.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 pub(crate) struct Cluster {
+    pub(crate) url: String,
     pub(crate) servers: Vec<Mutex<Server>>,
     pub(crate) callers: Vec<Caller>,
     turn: AtomicUsize,
@@ -44,7 +45,8 @@ impl Cluster {
         let callers = servers.iter().map(|server| server.caller().unwrap()).collect();
         let servers = servers.into_iter().map(Mutex::new).collect();
         let (turn, away) = (AtomicUsize::new(0), AtomicUsize::new(NODES));
-        Self { servers, callers, turn, away, _directories: directories }
+        let url = url.to_owned();
+        Self { url, servers, callers, turn, away, _directories: directories }
     }
 
     /// One node after the other.
@@ -114,7 +116,12 @@ impl Cluster {
 }
 
 /// Many runs on three nodes, with somebody who disturbs them so many times.
-fn ordeal(server: &Postgres, runs: usize, times: usize, mut disturb: impl FnMut(&Cluster)) {
+pub(crate) fn ordeal(
+    server: &Postgres,
+    runs: usize,
+    times: usize,
+    mut disturb: impl FnMut(&Cluster),
+) {
     let url = server.database().unwrap();
     let cluster = Cluster::start(&url);
     cluster.define();

@@ -12,6 +12,7 @@ mod copy;
 mod differential;
 mod fixture;
 mod frozen;
+mod later;
 mod lost;
 mod nodes;
 mod opening;
