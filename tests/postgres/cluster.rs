@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use reqwest::Method;
@@ -97,9 +97,9 @@ impl Cluster {
     }
 
     /// Takes tasks and completes them until there is nothing left to do.
-    pub(crate) fn work(&self, worker: usize, is_over: &dyn Fn() -> bool) {
+    pub(crate) fn work(&self, worker: usize, is_over: &AtomicBool) {
         let mut dice = Dice::of(u64::try_from(worker).unwrap());
-        while !is_over() {
+        while !is_over.load(Ordering::Acquire) {
             let Some(caller) = self.next() else { continue };
             let name = if dice.once_in(2) { "first" } else { "second" };
             let poll =
@@ -126,9 +126,9 @@ pub(crate) fn ordeal(
     let cluster = Cluster::start(&url);
     cluster.define();
     let begun: Mutex<BTreeMap<String, String>> = Mutex::default();
-    let completed = AtomicUsize::new(0);
-    let is_over = || completed.load(Ordering::Acquire) == runs;
+    let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
+        let _end = End(&is_over);
         for worker in 0..WORKERS {
             let (cluster, is_over) = (&cluster, &is_over);
             scope.spawn(move || cluster.work(worker, is_over));
@@ -152,10 +152,18 @@ pub(crate) fn ordeal(
         for (key, id) in begun.lock().unwrap().iter() {
             let is_complete = || (cluster.status(id) == "COMPLETED").then_some(());
             until(&format!("{key} completes"), PATIENCE, is_complete).unwrap();
-            completed.fetch_add(1, Ordering::AcqRel);
         }
     });
     nothing_is_left(server, &url, runs);
+}
+
+/// However it comes: whoever works would otherwise go on for ever.
+struct End<'a>(&'a AtomicBool);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
 }
 
 /// So many executions, and nothing under way.

@@ -127,7 +127,7 @@ impl Scene {
                 .collect();
             let ids: Vec<&str> = held.iter().map(|(task, _)| id_of(task)).collect();
             for worker in 0..WORKERS {
-                scope.spawn(move || cluster.work(worker, &|| self.is_over.load(Ordering::Acquire)));
+                scope.spawn(move || cluster.work(worker, &self.is_over));
             }
             let keys = self.use_keys();
             let starts = STARTS.map(|start| scope.spawn(move || self.start(start)));
