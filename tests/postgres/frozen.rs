@@ -1,8 +1,9 @@
 //! # Frozen: a node that stands still while the others go on, and wakes with the past in its sockets
 //!
-//! It was serving when it was stopped, knows the runs, and has given out their tasks. While it stands
-//! still the leases end, others are given the tasks and complete everything; meanwhile the first
-//! workers report to the frozen node. When it wakes it hears them, and nothing of it may count.
+//! It was stopped in the middle of a round, knows the runs, and has given out their tasks. While it
+//! stands still its round is taken from it, the leases end, others are given the tasks and complete
+//! everything; meanwhile the first workers report to the frozen node. When it wakes it hears them,
+//! and nothing of it may count.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -21,6 +22,10 @@ const B: usize = 1;
 /// Starts it has answered before it is stopped, so that it is stopped in the middle of something.
 const BUSY_MIN: usize = 20;
 const CLIENTS: usize = 3;
+/// Rounds that nobody has gone on with for longer than a node that runs takes.
+const OPEN_ROUNDS: &str = "SELECT pg_sleep(0.2); SELECT count(*) FROM pg_stat_activity \
+     WHERE datname = current_database() AND application_name = 'semel lane' \
+     AND state = 'idle in transaction' AND state_change < clock_timestamp() - interval '100 ms'";
 
 /// Longer than a lease of the tasks (2 s) and the 5 s for which the database lets a round stand open.
 fn standstill() -> Duration {
@@ -118,7 +123,7 @@ impl Scene {
             until("B is busy", DEADLINE, is_busy).unwrap();
             let held = self.hold_tasks();
             cluster.away.store(B, Ordering::Release);
-            freeze(self.pid).unwrap();
+            self.stop_in_a_round();
             let frozen = Instant::now();
 
             let late = held.clone().into_iter();
@@ -186,6 +191,19 @@ impl Scene {
         })
         .unwrap();
         held.into_iter().zip(&MANNERS).collect()
+    }
+
+    /// Again and again, until the database waits for what B would have said next.
+    fn stop_in_a_round(&self) {
+        until("B is stopped in a round", DEADLINE, || {
+            freeze(self.pid).unwrap();
+            let open = postgres::shared().psql_at(&self.cluster.url, OPEN_ROUNDS).unwrap();
+            if open == "0" {
+                signal(self.pid, "CONT").unwrap();
+            }
+            (open != "0").then_some(())
+        })
+        .unwrap();
     }
 
     /// At B, whose answer may be long in coming.
