@@ -18,7 +18,10 @@ const TASKS: u64 = 24;
 /// Fewer would prove nothing.
 const FOUND_PER_ROUND_MIN: usize = 8;
 
-const NAMES: [&str; 7] = ["", "a", "ab", "abc", "B[?]*c", "Ünï\u{10FFFF}", "wf-1"];
+/// With what is a wildcard or an escape somewhere.
+const NAMES: [&str; 9] = ["", "a", "ab", "aBc", "a_c", "1%\\", "B[?]*c", "Ünï\u{10FFFF}", "wf-1"];
+const STATES: [&str; 3] = ["RUNNING", "COMPLETED", "workflow"];
+const PATTERNS: [&str; 8] = ["*", "a*", "*b*", "a_*", "*%*", "*\\", "B[?]*", "Ünï\u{10FFFF}*"];
 const WORDS: [&str; 5] = ["alpha beta", "beta \"q\" gamma", "äöü % _ ", "{\"k\": [1, 2]}", ""];
 
 /// The same rows and searches on each of them; panics where the first and another one differ.
@@ -155,13 +158,12 @@ fn batch(dice: &mut Dice) -> Batch {
 fn value(dice: &mut Dice, kind: Type) -> String {
     match kind {
         Type::Text => {
-            let texts =
-                ["RUNNING", "COMPLETED", "workflow", "*", "a*", "*b*", "B[?]*", "Ünï\u{10FFFF}*"];
-            if dice.roll(2) == 0 {
-                of(dice, &NAMES).to_owned()
-            } else {
-                of(dice, &texts).to_owned()
-            }
+            let choices: &[&str] = match dice.roll(6) {
+                0..3 => &NAMES,
+                3 => &STATES,
+                _ => &PATTERNS,
+            };
+            of(dice, choices).to_owned()
         }
         Type::Id => {
             let id = samples::execution(dice.byte(RUNS)).to_string();
