@@ -5,45 +5,48 @@
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use reqwest::Method;
 use semel_tests::dice::Dice;
 use semel_tests::postgres::{self, Postgres};
-use semel_tests::process::{
-    Answer, Caller, DEADLINE, Server, freeze, is_full, refused, run, signal, until,
-};
+use semel_tests::process::{Answer, Caller, DEADLINE, Server, is_full, refused, run, until};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-const KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
-const NODES: usize = 3;
-const WORKERS: usize = 4;
+pub(crate) const KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+pub(crate) const NODES: usize = 3;
+pub(crate) const WORKERS: usize = 4;
 /// For one run to complete, whatever happened to it.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-struct Cluster {
-    servers: Vec<Mutex<Server>>,
-    callers: Vec<Caller>,
+pub(crate) struct Cluster {
+    pub(crate) url: String,
+    pub(crate) servers: Vec<Mutex<Server>>,
+    pub(crate) callers: Vec<Caller>,
     turn: AtomicUsize,
     /// A node nobody asks, because it would not answer.
-    away: AtomicUsize,
+    pub(crate) away: AtomicUsize,
     _directories: Vec<TempDir>,
 }
 
 impl Cluster {
-    fn start(url: &str) -> Self {
+    /// All at the same moment.
+    pub(crate) fn start(url: &str) -> Self {
         let directories: Vec<_> = (0..NODES).map(|_| tempfile::tempdir().unwrap()).collect();
-        let servers = directories.iter().map(|directory| {
-            let options = ["--store", url, "--secrets-key", KEY];
-            Server::start(directory.path(), &options).unwrap()
+        let options = ["--store", url, "--secrets-key", KEY];
+        let start = &|directory: &TempDir| Server::start(directory.path(), &options).unwrap();
+        let servers: Vec<Server> = std::thread::scope(|scope| {
+            let starting = directories.iter().map(|at| scope.spawn(move || start(at)));
+            let starting: Vec<_> = starting.collect();
+            starting.into_iter().map(|server| server.join().unwrap()).collect()
         });
-        let servers: Vec<Server> = servers.collect();
         let callers = servers.iter().map(|server| server.caller().unwrap()).collect();
         let servers = servers.into_iter().map(Mutex::new).collect();
         let (turn, away) = (AtomicUsize::new(0), AtomicUsize::new(NODES));
-        Self { servers, callers, turn, away, _directories: directories }
+        let url = url.to_owned();
+        Self { url, servers, callers, turn, away, _directories: directories }
     }
 
     /// One node after the other.
@@ -53,7 +56,7 @@ impl Cluster {
     }
 
     /// Asks one node after the other until there is a verdict.
-    fn insist(&self, method: &Method, path: &str, body: Option<&Value>) -> Answer {
+    pub(crate) fn insist(&self, method: &Method, path: &str, body: Option<&Value>) -> Answer {
         let verdict = until(&format!("a verdict on {method} {path}"), DEADLINE, || {
             let answer = self.next()?.ask(method.clone(), path, body).ok()?;
             (!matches!(answer.status, 429 | 503)).then_some(answer)
@@ -61,13 +64,13 @@ impl Cluster {
         verdict.unwrap()
     }
 
-    fn post(&self, path: &str, body: &Value) -> Answer {
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Answer {
         let answer = self.insist(&Method::POST, path, Some(body));
         assert!(answer.status < 300, "{path}: {} {}", answer.status, answer.body);
         answer
     }
 
-    fn define(&self) {
+    pub(crate) fn define(&self) {
         let task = |name: &str| {
             json!({"name": name, "retryCount": 10, "retryDelaySeconds": 0,
                    "responseTimeoutSeconds": 2, "timeoutSeconds": 0})
@@ -80,7 +83,7 @@ impl Cluster {
     }
 
     /// Starts the run of that key, twice, and gives its id.
-    fn begin(&self, key: &str) -> String {
+    pub(crate) fn begin(&self, key: &str) -> String {
         let body = json!({"name": "pair", "idempotencyKey": key,
                           "idempotencyStrategy": "RETURN_EXISTING"});
         let ids = [0, 1].map(|_| self.post("/api/workflow", &body).body);
@@ -88,15 +91,15 @@ impl Cluster {
         ids[0].clone()
     }
 
-    fn status(&self, id: &str) -> String {
+    pub(crate) fn status(&self, id: &str) -> String {
         let answer = self.insist(&Method::GET, &format!("/api/workflow/{id}"), None);
         answer.json()["status"].as_str().unwrap_or_default().to_owned()
     }
 
     /// Takes tasks and completes them until there is nothing left to do.
-    fn work(&self, worker: usize, is_over: &dyn Fn() -> bool) {
+    pub(crate) fn work(&self, worker: usize, is_over: &AtomicBool) {
         let mut dice = Dice::of(u64::try_from(worker).unwrap());
-        while !is_over() {
+        while !is_over.load(Ordering::Acquire) {
             let Some(caller) = self.next() else { continue };
             let name = if dice.once_in(2) { "first" } else { "second" };
             let poll =
@@ -113,14 +116,19 @@ impl Cluster {
 }
 
 /// Many runs on three nodes, with somebody who disturbs them so many times.
-fn ordeal(server: &Postgres, runs: usize, times: usize, mut disturb: impl FnMut(&Cluster)) {
+pub(crate) fn ordeal(
+    server: &Postgres,
+    runs: usize,
+    times: usize,
+    mut disturb: impl FnMut(&Cluster),
+) {
     let url = server.database().unwrap();
     let cluster = Cluster::start(&url);
     cluster.define();
     let begun: Mutex<BTreeMap<String, String>> = Mutex::default();
-    let completed = AtomicUsize::new(0);
-    let is_over = || completed.load(Ordering::Acquire) == runs;
+    let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
+        let _end = End(&is_over);
         for worker in 0..WORKERS {
             let (cluster, is_over) = (&cluster, &is_over);
             scope.spawn(move || cluster.work(worker, is_over));
@@ -144,10 +152,23 @@ fn ordeal(server: &Postgres, runs: usize, times: usize, mut disturb: impl FnMut(
         for (key, id) in begun.lock().unwrap().iter() {
             let is_complete = || (cluster.status(id) == "COMPLETED").then_some(());
             until(&format!("{key} completes"), PATIENCE, is_complete).unwrap();
-            completed.fetch_add(1, Ordering::AcqRel);
         }
     });
-    let count = |table| server.psql_at(&url, &format!("SELECT count(*) FROM {table}")).unwrap();
+    nothing_is_left(server, &url, runs);
+}
+
+/// However it comes: whoever works would otherwise go on for ever.
+struct End<'a>(&'a AtomicBool);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+/// So many executions, and nothing under way.
+pub(crate) fn nothing_is_left(server: &Postgres, url: &str, runs: usize) {
+    let count = |table| server.psql_at(url, &format!("SELECT count(*) FROM {table}")).unwrap();
     assert_eq!(count("executions"), runs.to_string());
     for table in ["deliveries", "messages", "placeholders"] {
         assert_eq!(count(table), "0", "rows left in {table}");
@@ -173,25 +194,17 @@ fn three_nodes_lose_nothing_when_postgresql_crashes() {
     ordeal(&server, runs, crashes, |_| server.crash().unwrap());
 }
 
-/// Its rows are free again while it is frozen, and when it wakes it finds out.
 #[test]
 #[ignore = "needs PostgreSQL; run by ./check full"]
-fn a_node_that_was_frozen_applies_nothing_stale() {
-    let mut frozen = None;
-    ordeal(postgres::shared(), 60, 2, |cluster| match frozen.take() {
-        None => {
-            let pid = cluster.servers[1].lock().unwrap().pid();
-            cluster.away.store(1, Ordering::Release);
-            freeze(pid).unwrap();
-            frozen = Some(pid);
-        }
-        Some(pid) => {
-            signal(pid, "CONT").unwrap();
-            let is_well = || cluster.callers[1].get("/health").ok().filter(|it| it.status == 200);
-            until("it serves again", DEADLINE, is_well).unwrap();
-            cluster.away.store(NODES, Ordering::Release);
-        }
-    });
+fn servers_that_start_at_the_same_moment_on_an_empty_database_all_serve() {
+    let cluster = Cluster::start(&postgres::shared().database().unwrap());
+    let [one, two, three] = &*cluster.callers else { panic!("there are three") };
+    let task = json!([{"name": "task", "timeoutSeconds": 0, "responseTimeoutSeconds": 9}]);
+    assert_eq!(one.post("/api/metadata/taskdefs", &task).unwrap().status, 200);
+    for other in [one, two, three] {
+        let answer = other.get("/api/metadata/taskdefs/task").unwrap();
+        assert_eq!((answer.status, &answer.json()["name"]), (200, &json!("task")));
+    }
 }
 
 #[test]

@@ -121,7 +121,7 @@ fn a_copy_that_was_killed_is_not_served_and_goes_on() {
     assert_eq!(psql("SELECT count(*) FROM task_logs"), "0", "it did not come so far");
     psql(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep%' \
-          AND pid <> pg_backend_pid()",
+          AND datname = current_database() AND pid <> pg_backend_pid()",
     );
     lock.wait().unwrap();
     let node = tempfile::tempdir().unwrap();

@@ -12,6 +12,8 @@ mod contention;
 mod copy;
 mod differential;
 mod fixture;
+mod frozen;
+mod later;
 mod lost;
 mod nodes;
 mod opening;

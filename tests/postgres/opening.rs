@@ -76,8 +76,8 @@ fn a_user_without_rights_is_told_which() {
 fn tables_of_a_newer_or_another_release_are_refused() {
     let server = postgres::shared();
     let url = server.database_at(0).unwrap();
-    server.psql_at(&url, "INSERT INTO migrations VALUES (999, '\\x00')").unwrap();
-    assert!(matches!(refusal(&url), OpenError::Newer { found: 999, .. }));
+    server.psql_at(&url, "INSERT INTO migrations VALUES (999, 998, '\\x00')").unwrap();
+    assert!(matches!(refusal(&url), OpenError::Newer { found: 999, needs: 998, .. }));
     server.psql_at(&url, "DELETE FROM migrations WHERE number = 999").unwrap();
     server.psql_at(&url, "UPDATE migrations SET checksum = '\\x00' WHERE number = 1").unwrap();
     assert!(matches!(refusal(&url), OpenError::Changed { number: 1 }));

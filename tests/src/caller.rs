@@ -45,22 +45,27 @@ impl Caller {
         Self::of(&[address])
     }
 
+    /// Waits that long for an answer; of somebody who is known to be slow.
+    pub fn patient(address: SocketAddr, within: Duration) -> Result<Self> {
+        Self::build(&[address], None, within)
+    }
+
     /// Asks each of them in turn.
     pub fn of(addresses: &[SocketAddr]) -> Result<Self> {
-        Self::build(addresses, None)
+        Self::build(addresses, None, ANSWER_WITHIN)
     }
 
     /// Sends the token with everything.
     pub fn with_token(address: SocketAddr, token: Option<&str>) -> Result<Self> {
-        Self::build(&[address], token)
+        Self::build(&[address], token, ANSWER_WITHIN)
     }
 
-    fn build(addresses: &[SocketAddr], token: Option<&str>) -> Result<Self> {
+    fn build(addresses: &[SocketAddr], token: Option<&str>, within: Duration) -> Result<Self> {
         let mut headers = reqwest::header::HeaderMap::new();
         if let Some(token) = token {
             headers.insert("X-Authorization", token.parse()?);
         }
-        let client = reqwest::blocking::Client::builder().timeout(ANSWER_WITHIN);
+        let client = reqwest::blocking::Client::builder().timeout(within);
         let client = client.default_headers(headers).build()?;
         let bases = addresses.iter().map(|address| format!("http://{address}")).collect();
         Ok(Self { bases, turn: Arc::default(), client })

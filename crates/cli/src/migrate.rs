@@ -27,9 +27,11 @@ pub(crate) fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
         say(&format!("the store has schema {schema}"));
         return Ok(());
     }
-    let Migrated { schema, known } = check_schema(&config)?;
-    say(&format!("the store has schema {schema}, this binary knows {known}"));
-    match schema == known {
+    let found = check_schema(&config)?;
+    let Migrated { schema, known } = found;
+    let enough = if schema > known { ", which is enough to serve it" } else { "" };
+    say(&format!("the store has schema {schema}, this binary knows {known}{enough}"));
+    match found.is_current() {
         true => Ok(()),
         false => Err(Verdict { words: "the tables are not up to date", code: CONFLICT }.into()),
     }

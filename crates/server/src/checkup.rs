@@ -3,10 +3,12 @@
 //! Each look is one finding: what was looked at, how it is, what to do. **May not:** change
 //! anything; a server may be running on the directory.
 
+use std::cmp::Ordering;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use semel_runtime::{KeyRing, unopened_among};
+use semel_store_postgres::Schema;
 use semel_store_sqlite::{Look, OpenError, is_held, look};
 
 use crate::config::{Config, Store};
@@ -99,13 +101,19 @@ pub fn check_up(config: &Config) -> CheckUp {
 /// The database is reached, of the right age, and its tables are known.
 fn database(url: &str) -> Finding {
     match semel_store_postgres::schema(url) {
-        Ok(schema) if schema.is_current() => {
-            Finding::ok("schema", format!("the database has schema {}", schema.found))
-        }
-        Ok(schema) => {
-            let says =
-                format!("the database has schema {}, this binary {}", schema.found, schema.known);
-            Finding::ok("schema", format!("{says}; a start or `semel migrate` brings it there"))
+        Ok(Schema { found, known }) => {
+            let says = match found.cmp(&known) {
+                Ordering::Less => format!(
+                    "the database has schema {found}, this binary {known}; \
+                     a start or `semel migrate` brings it there"
+                ),
+                Ordering::Equal => format!("the database has schema {found}"),
+                Ordering::Greater => format!(
+                    "the database has schema {found}, this binary {known}, \
+                     which is enough to serve it; a newer release has worked on it"
+                ),
+            };
+            Finding::ok("schema", says)
         }
         Err(error) => Finding::fail("schema", error.to_string(), "correct --store or the database"),
     }

@@ -14,6 +14,13 @@ pub struct Migrated {
     pub known: u32,
 }
 
+impl Migrated {
+    /// Whether this binary has nothing to add. Tables that are newer let it in, or it was refused.
+    pub fn is_current(self) -> bool {
+        self.schema >= self.known
+    }
+}
+
 #[derive(Debug, thiserror::Error)]
 pub enum CannotMigrate {
     #[error("a store in memory has no tables; use --store sqlite or --store postgres://...")]

@@ -63,6 +63,11 @@ pub(crate) fn unavailable(error: &Error) -> StoreError {
     StoreError::Unavailable(described(error).into())
 }
 
+/// Others were in the way: the same may be done again.
+pub(crate) fn is_contention(error: &Error) -> bool {
+    error.code().is_some_and(is_contended)
+}
+
 /// A deadlock, a conflict, or a wait that took too long.
 fn is_contended(code: &SqlState) -> bool {
     [

@@ -66,10 +66,10 @@ pub enum OpenError {
     )]
     NotDurable,
     #[error(
-        "the data has schema {found} and this binary knows {known}; \
+        "the data has schema {found} and needs one that knows {needs}, this binary knows {known}; \
          start the newer release that wrote it, or restore a backup made by this one"
     )]
-    Newer { found: u32, known: u32 },
+    Newer { found: u32, needs: u32, known: u32 },
     #[error(
         "migration {number} is not the one that was applied to this data; \
          start a released binary, migrations are never edited"
@@ -156,7 +156,7 @@ impl PostgresStore {
         let link = Arc::new(Link::new(url)?);
         let (node, look) = link.wait(async {
             let session = first_contact(&link).await?;
-            migrate::run(&session).await?;
+            migrate::run(&session, options.purpose).await?;
             match options.purpose {
                 Purpose::Serve => refuse_unfinished(&link, &session).await?,
                 Purpose::Alone => refuse_company(&link, &session).await?,

@@ -14,6 +14,7 @@ pub mod differential;
 pub mod documents;
 pub mod due;
 pub mod durable;
+pub mod finding;
 pub mod load;
 pub mod logs;
 pub mod messages;
