@@ -7,9 +7,13 @@ use std::collections::BTreeSet;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use semel_model::{Digest, Timestamp};
+use semel_model::{Digest, TaskStatus, Timestamp, WorkflowStatus};
 use semel_store::conformance::samples::{self, BEGIN, execution, place, queue};
-use semel_store::{Row, Stamp, Store, StoreError, Touches, Writes};
+use semel_store::conformance::search;
+use semel_store::search::{Hits, Search};
+use semel_store::{
+    Batch, HandedOver, Place, Row, RunRow, Stamp, Store, StoreError, TaskRow, Touches, Writes,
+};
 use semel_tests::postgres;
 use semel_tests::process::{DEADLINE, until};
 
@@ -141,4 +145,52 @@ fn nodes_that_never_come_back_are_forgotten_and_their_fences_are_not() {
     lane.hold(&Touches::default()).unwrap();
     lane.commit(at(2, late, samples::put_heads([samples::head(1)]))).unwrap();
     assert_eq!(idle.last_round(0).unwrap(), 2);
+}
+
+/// Each node writes the index a moment after its commit, and a moment is not always the same.
+#[test]
+#[ignore = "needs PostgreSQL; run by ./check full"]
+fn what_a_slower_node_writes_of_an_earlier_moment_replaces_nothing_later() {
+    let database = Database::new();
+    let store = database.open_as("one");
+    let index = store.index();
+    let task = |seq, number, status, ended_at| TaskRow {
+        seq,
+        status,
+        ended_at,
+        ..search::task_row(1, number)
+    };
+    let run = |seq, status| RunRow { seq, status, ..search::run(1) };
+    let later = Batch {
+        runs: vec![run(7, WorkflowStatus::Completed)],
+        tasks: vec![
+            task(7, 1, TaskStatus::Completed, BEGIN),
+            task(7, 2, TaskStatus::Scheduled, Timestamp::NOT_YET),
+        ],
+        ..Batch::default()
+    };
+    let earlier = Batch {
+        runs: vec![run(6, WorkflowStatus::Running)],
+        emptied: vec![(execution(1), 6)],
+        tasks: vec![
+            task(6, 1, TaskStatus::Scheduled, Timestamp::NOT_YET),
+            task(6, 3, TaskStatus::Failed, BEGIN),
+        ],
+        handed_over: [(place(1, 1), HandedOver { started_at: BEGIN, updated_at: BEGIN })].into(),
+        ..Batch::default()
+    };
+    index.put(&later).unwrap();
+    index.put(&earlier).unwrap();
+    let tasks = |status: &str| {
+        let search = Search::parse(&format!("status = '{status}'"), "*", "").unwrap();
+        let hits: Hits<Place> = index.tasks(&search).unwrap();
+        hits.page.into_iter().map(|place| place.task).collect::<BTreeSet<_>>()
+    };
+    let of = |number: u8| BTreeSet::from([samples::task(number)]);
+    assert_eq!(tasks("COMPLETED"), of(1));
+    assert_eq!(tasks("SCHEDULED"), of(2), "it was not emptied away");
+    assert_eq!(tasks("FAILED"), of(3), "what only the slower one knew");
+    let completed = Search::parse("status = 'COMPLETED'", "*", "").unwrap();
+    assert_eq!(index.workflows(&completed).unwrap().page, [execution(1)]);
+    assert_eq!(index.indexed(None, 9).unwrap()[0].1.seq, 7);
 }

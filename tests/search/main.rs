@@ -190,7 +190,7 @@ fn stray(id: ExecutionId) -> RunRow {
 fn rows_that_are_stale_are_written_again() {
     is_mended(|disk, scene| {
         let runs = vec![stray(scene.over), stray(scene.waits)];
-        put(disk, &Batch { runs, emptied: vec![scene.over], ..Batch::default() });
+        put(disk, &Batch { runs, emptied: vec![(scene.over, u64::MAX)], ..Batch::default() });
     });
 }
 

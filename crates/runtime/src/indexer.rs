@@ -11,7 +11,7 @@ mod rows;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use semel_model::ExecutionId;
 use semel_store::{Batch, StoreError};
@@ -28,6 +28,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 const LOOK_EVERY_COMPARING: Duration = Duration::from_millis(25);
 /// After a write that failed.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
+/// Where others index too, a run that one of them removes may be written by another that is slower.
+const COMPARE_EVERY: Duration = Duration::from_secs(3_600);
 /// Rows in one write.
 const BATCH_ROWS: usize = 2_000;
 /// Runs whose words are written in one look: a few beside other work, more when there is none.
@@ -37,6 +39,8 @@ const WORDS_IDLE: usize = 500;
 pub(crate) struct Indexer {
     world: Arc<World>,
     walk: Option<Walk>,
+    /// When a walk last came to its end, or this began.
+    compared_at: Instant,
     kept: Kept,
     progress: Progress,
     has_wordless: bool,
@@ -54,6 +58,7 @@ impl Indexer {
         Self {
             world,
             walk,
+            compared_at: Instant::now(),
             kept: Kept::default(),
             progress: Progress::default(),
             has_wordless: true,
@@ -122,9 +127,15 @@ impl Indexer {
         if taken.is_stopped {
             return Ok(());
         }
+        if self.world.store.is_shared() && self.compared_at.elapsed() >= COMPARE_EVERY {
+            self.walk.get_or_insert_default();
+        }
         if let Some(walk) = self.walk.take() {
             self.walk = self.compare(walk)?;
-            self.progress.is_complete = self.walk.is_none();
+            if self.walk.is_none() {
+                self.progress.is_complete = true;
+                self.compared_at = Instant::now();
+            }
         }
         self.has_wordless |= is_busy;
         self.wants_words |= taken.wanted.words;

@@ -286,7 +286,9 @@ mod tests {
             let (world, inbox) = (Arc::clone(&world), Arc::default());
             Lane::new(number, world, inbox, Sabotage::None).unwrap()
         });
-        (0..5).for_each(|number| drop(acquired(&mut ann, &number.to_string())));
+        for number in 0..5 {
+            acquired(&mut ann, &number.to_string());
+        }
         let first = acquired(&mut ann, "door");
         let second = acquired(&mut bob, "door");
         assert!(second > first, "{first}, then {second}");

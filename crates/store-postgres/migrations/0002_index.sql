@@ -31,6 +31,8 @@ CREATE INDEX runs_wordless ON runs (id) WHERE NOT worded;
 
 CREATE TABLE tasks (
     task uuid PRIMARY KEY,
+    -- The end of the run's journal when this was so: nodes write in any order, and what is later stays.
+    seq bigint NOT NULL,
     execution uuid NOT NULL,
     workflow_name text COLLATE "C" NOT NULL,
     task_type text COLLATE "C" NOT NULL,

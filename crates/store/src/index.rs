@@ -19,7 +19,8 @@ pub const WORDS_BYTES_MAX: usize = 16 * 1024;
 pub const TASK_WORDS_BYTES_MAX: usize = 2 * 1024;
 
 pub trait Index: Send + Sync {
-    /// All of the batch or nothing. Readers see it when this returns.
+    /// All of the batch or nothing. Readers see it when this returns. Of one run, rows come in the order
+    /// of its journal; where several processes write, a row of an earlier moment replaces none of a later.
     fn put(&self, batch: &Batch) -> Result<(), StoreError>;
 
     fn workflows(&self, search: &WorkflowSearch) -> Result<Hits<ExecutionId>, StoreError>;
@@ -58,11 +59,11 @@ pub struct Indexed {
 pub struct Batch {
     /// Nothing of these is left.
     pub removed: Vec<ExecutionId>,
-    /// No task of these is left but what this batch brings.
-    pub emptied: Vec<ExecutionId>,
+    /// No task of these is left, as of that end of its journal, but what this batch brings.
+    pub emptied: Vec<(ExecutionId, u64)>,
     pub runs: Vec<RunRow>,
     pub tasks: Vec<TaskRow>,
-    /// Changes rows that are there, and only those.
+    /// Changes rows that are there and of tasks that are not over, and only those.
     pub handed_over: BTreeMap<Place, HandedOver>,
     /// The words of runs, in lower case.
     pub words: Vec<(ExecutionId, String)>,
@@ -110,6 +111,8 @@ pub struct RunRow {
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaskRow {
     pub place: Place,
+    /// The end of the run's journal when this was so.
+    pub seq: u64,
     pub workflow_name: String,
     pub task_type: String,
     pub definition_name: String,

@@ -45,7 +45,9 @@ impl Indexer {
                         world.index_hand_outs(&mut batch, *id, *end)?;
                     }
                 }
-                (Some(_), _) => world.index_again(&mut batch, *id),
+                (Some(_), row) => {
+                    world.index_again(&mut batch, *id, row.map_or(0, |row| row.seq));
+                }
             }
             self.write_large(&mut batch)?;
         }
@@ -55,10 +57,16 @@ impl Indexer {
 }
 
 impl World {
-    /// A run that cannot be read is left out: it must not keep the others from being found.
-    fn index_again(&self, batch: &mut Batch, id: ExecutionId) {
+    /// A run that cannot be read is left out: it must not keep the others from being found. A row of a
+    /// later moment than there was is nobody's.
+    fn index_again(&self, batch: &mut Batch, id: ExecutionId, indexed: u64) {
         match self.read(id) {
-            Ok(Some(snapshot)) => Self::index_whole(batch, &snapshot),
+            Ok(Some(snapshot)) => {
+                if snapshot.execution.link().seq < indexed {
+                    batch.removed.push(id);
+                }
+                Self::index_whole(batch, &snapshot);
+            }
             Ok(None) => batch.removed.push(id),
             Err(failure) => {
                 tracing::warn!(%failure, execution = %id, "a run cannot be read and is not indexed");

@@ -40,7 +40,7 @@ impl World {
         };
         let tasks: Vec<_> = match mark.has_fewer_tasks {
             true => {
-                batch.emptied.push(id);
+                batch.emptied.push((id, execution.link().seq));
                 execution.tasks().filter(changed).collect()
             }
             false => {
@@ -70,7 +70,7 @@ impl World {
     /// All of a run, in place of whatever is there.
     pub(super) fn index_whole(batch: &mut Batch, snapshot: &Snapshot) {
         let execution = &snapshot.execution;
-        batch.emptied.push(execution.id());
+        batch.emptied.push((execution.id(), execution.link().seq));
         let overlays: std::collections::BTreeMap<_, _> =
             snapshot.deliveries.iter().map(|row| (row.task, Overlay::of(&row.hand_out))).collect();
         for task in execution.tasks() {
@@ -107,6 +107,7 @@ fn task_row(execution: &Execution, task: &Task, overlay: Option<Overlay>) -> Tas
     let times = [task.scheduled_at, task.started_at, task.updated_at, task.ended_at];
     let mut row = TaskRow {
         place: Place { execution: execution.id(), task: task.id },
+        seq: execution.link().seq,
         workflow_name: execution.definition().definition().name.clone(),
         task_type: task.step.task_type().to_owned(),
         definition_name: task.step.task().name.clone(),

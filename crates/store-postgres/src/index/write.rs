@@ -29,22 +29,27 @@ const RUNS: &str = "INSERT INTO runs (id, seq, name, version, status, correlatio
      version = excluded.version, status = excluded.status, \
      correlation_id = excluded.correlation_id, idempotency_key = excluded.idempotency_key, \
      parent = excluded.parent, priority = excluded.priority, started_at = excluded.started_at, \
-     updated_at = excluded.updated_at, ended_at = excluded.ended_at, live = excluded.live";
+     updated_at = excluded.updated_at, ended_at = excluded.ended_at, live = excluded.live \
+     WHERE runs.seq <= excluded.seq";
 const NEW_WORDS: &str = "UPDATE runs SET worded = false WHERE id = ANY ($1) AND worded";
 const TASKS: &str = "INSERT INTO tasks (task, execution, workflow_name, task_type, \
-     definition_name, reference, status, scheduled_at, started_at, updated_at, ended_at, words) \
+     definition_name, reference, status, scheduled_at, started_at, updated_at, ended_at, words, seq) \
      SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], \
-     $7::text[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::text[]) \
+     $7::text[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::text[], \
+     $13::bigint[]) \
      ON CONFLICT (task) DO UPDATE SET execution = excluded.execution, \
      workflow_name = excluded.workflow_name, task_type = excluded.task_type, \
      definition_name = excluded.definition_name, reference = excluded.reference, \
      status = excluded.status, scheduled_at = excluded.scheduled_at, \
      started_at = excluded.started_at, updated_at = excluded.updated_at, \
-     ended_at = excluded.ended_at, words = excluded.words";
+     ended_at = excluded.ended_at, words = excluded.words, seq = excluded.seq \
+     WHERE tasks.seq <= excluded.seq";
 const HANDED_OVER: &str = "UPDATE tasks SET status = $4, started_at = new.started_at, \
      updated_at = greatest(tasks.updated_at, new.updated_at) \
      FROM unnest($1::uuid[], $2::bigint[], $3::bigint[]) AS new (task, started_at, updated_at) \
-     WHERE tasks.task = new.task";
+     WHERE tasks.task = new.task AND tasks.ended_at = 0";
+const EMPTY: &str = "DELETE FROM tasks USING unnest($1::uuid[], $2::bigint[]) AS new (id, seq) \
+     WHERE tasks.execution = new.id AND tasks.seq <= new.seq";
 const WORDS: &str = "UPDATE runs SET words = new.words, worded = true \
      FROM unnest($1::uuid[], $2::text[]) AS new (id, words) WHERE runs.id = new.id";
 const SNAPSHOTS: &str = "INSERT INTO snapshots (execution, body) \
@@ -64,8 +69,11 @@ pub(super) async fn put(session: &Session, batch: &Batch) -> Result<(), Error> {
             vec![column(&batch.removed, |id| uuid(*id))]
         });
     }
-    asks.add_if(!batch.emptied.is_empty(), REMOVE[0], || {
-        vec![column(&batch.emptied, |id| uuid(*id))]
+    asks.add_if(!batch.emptied.is_empty(), EMPTY, || {
+        vec![
+            column(&batch.emptied, |(id, _)| uuid(*id)),
+            column(&batch.emptied, |(_, seq)| seq.cast_signed()),
+        ]
     });
     asks.add_if(!runs.is_empty(), RUNS, || run_columns(&runs));
     let new_words = || batch.runs.iter().filter(|row| row.has_new_words);
@@ -141,5 +149,6 @@ fn task_columns<'a>(rows: &[&'a TaskRow]) -> Vec<Value<'a>> {
         column(rows(), |row| row.updated_at.ms()),
         column(rows(), |row| row.ended_at.ms()),
         column(rows(), |row| text(&row.words)),
+        column(rows(), |row| row.seq.cast_signed()),
     ]
 }

@@ -32,7 +32,7 @@ const TASK: &str = "INSERT INTO tasks (task, execution, workflow_name, task_type
 const TASK_WORDS: &str = "INSERT INTO task_words (number, words) VALUES (?1, ?2) \
      ON CONFLICT (number) DO UPDATE SET words = excluded.words WHERE words <> excluded.words";
 const HANDED_OVER: &str = "UPDATE tasks SET status = ?4, started_at = ?2, \
-     updated_at = max(updated_at, ?3) WHERE task = ?1";
+     updated_at = max(updated_at, ?3) WHERE task = ?1 AND ended_at = 0";
 const WORDED: &str = "UPDATE runs SET worded = 1 WHERE id = ?1 RETURNING number";
 const RUN_WORDS: &str = "INSERT OR REPLACE INTO run_words (rowid, words) VALUES (?1, ?2)";
 const REMOVE: &str = "DELETE FROM runs WHERE id = ?1 RETURNING number";
@@ -53,7 +53,7 @@ pub(super) fn put(connection: &Connection, batch: &Batch) -> Result<(), StoreErr
                 run(connection, REMOVE_WORDS, [number])?;
             }
         }
-        for id in &batch.emptied {
+        for (id, _) in &batch.emptied {
             empty(connection, *id)?;
         }
         for row in &batch.runs {

@@ -31,7 +31,7 @@ pub fn find_the_same(stores: Vec<Named<'_>>, seed: u64, rounds: u32) {
     let mut dice = Dice(seed);
     let mut found = 0;
     for round in 0..rounds {
-        let batch = batch(&mut dice);
+        let batch = batch(&mut dice, u64::from(round) + 1);
         let searches: Vec<_> = (0..SEARCHES)
             .map(|_| (search::<WorkflowField>(&mut dice), search::<TaskField>(&mut dice)))
             .collect();
@@ -90,10 +90,10 @@ fn time(dice: &mut Dice) -> Timestamp {
     if dice.is_lucky(4) { Timestamp::NOT_YET } else { BEGIN.plus_ms(dice.roll(6).cast_signed()) }
 }
 
-fn run_of(dice: &mut Dice) -> RunRow {
+fn run_of(dice: &mut Dice, seq: u64) -> RunRow {
     let (started_at, ended_at) = (time(dice), time(dice));
     RunRow {
-        seq: dice.roll(9),
+        seq,
         name: of(dice, &NAMES).to_owned(),
         version: i32::from(dice.byte(3)),
         status: of(dice, WorkflowStatus::ALL),
@@ -110,11 +110,12 @@ fn run_of(dice: &mut Dice) -> RunRow {
 }
 
 /// A task keeps its execution, type and names for ever.
-fn task_of(dice: &mut Dice) -> TaskRow {
+fn task_of(dice: &mut Dice, seq: u64) -> TaskRow {
     let number = dice.byte(TASKS);
     let mut own = Dice(u64::from(number));
     let times = [time(dice), time(dice), time(dice)];
     TaskRow {
+        seq,
         workflow_name: of(&mut own, &NAMES).to_owned(),
         task_type: of(&mut own, &NAMES).to_owned(),
         definition_name: of(&mut own, &NAMES).to_owned(),
@@ -129,12 +130,16 @@ fn task_of(dice: &mut Dice) -> TaskRow {
     }
 }
 
-fn batch(dice: &mut Dice) -> Batch {
+/// Rows of one run come in the order of its journal.
+fn batch(dice: &mut Dice, seq: u64) -> Batch {
     let few = |dice: &mut Dice| dice.roll(4);
-    let tasks: Vec<_> = (0..few(dice)).map(|_| task_of(dice)).collect();
+    let tasks: Vec<_> = (0..few(dice)).map(|_| task_of(dice, seq)).collect();
     let handed_over = (0..few(dice)).map(|_| {
         let started_at = time(dice);
-        (task_of(dice).place, HandedOver { started_at, updated_at: started_at.max(time(dice)) })
+        (
+            task_of(dice, seq).place,
+            HandedOver { started_at, updated_at: started_at.max(time(dice)) },
+        )
     });
     Batch {
         handed_over: handed_over.collect(),
@@ -142,9 +147,9 @@ fn batch(dice: &mut Dice) -> Batch {
             .map(|_| samples::execution(dice.byte(RUNS)))
             .collect(),
         emptied: (0..dice.roll(2) * few(dice))
-            .map(|_| samples::execution(dice.byte(RUNS)))
+            .map(|_| (samples::execution(dice.byte(RUNS)), seq))
             .collect(),
-        runs: (0..few(dice)).map(|_| run_of(dice)).collect(),
+        runs: (0..few(dice)).map(|_| run_of(dice, seq)).collect(),
         tasks,
         words: (0..few(dice))
             .map(|_| (samples::execution(dice.byte(RUNS)), of(dice, &WORDS).to_owned()))

@@ -34,6 +34,7 @@ pub fn task_row(of_execution: u8, of_task: u8) -> TaskRow {
     let at = BEGIN.plus_ms(i64::from(of_task));
     TaskRow {
         place: place(of_execution, of_task),
+        seq: 1,
         workflow_name: "order".to_owned(),
         task_type: "pay".to_owned(),
         definition_name: "pay".to_owned(),
@@ -289,7 +290,7 @@ pub fn nothing_of_a_removed_run_is_found(fixture: &mut dyn Fixture) {
 pub fn an_emptied_run_keeps_what_its_batch_brings(fixture: &mut dyn Fixture) {
     let desk = Desk::new(fixture);
     put_tasks(&desk, [task_row(1, 1), task_row(1, 2), task_row(2, 3)]);
-    let emptied = vec![execution(1)];
+    let emptied = vec![(execution(1), 1)];
     put(&desk, &Batch { emptied, tasks: vec![task_row(1, 4)], ..Batch::default() });
     assert_eq!(tasks(&desk, ""), [place(1, 4), place(2, 3)]);
 }

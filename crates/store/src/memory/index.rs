@@ -52,7 +52,7 @@ impl Rows {
 
     fn put(&mut self, batch: &Batch) {
         batch.removed.iter().for_each(|id| self.remove(*id));
-        batch.emptied.iter().for_each(|id| self.empty(*id));
+        batch.emptied.iter().for_each(|(id, _)| self.empty(*id));
         for row in &batch.runs {
             let before = self.runs.insert(row.id, row.clone());
             if row.has_new_words || before.is_none() {
@@ -64,7 +64,7 @@ impl Rows {
             self.places.insert(row.place.task, row.place);
         }
         for (place, to) in &batch.handed_over {
-            if let Some(row) = self.tasks.get_mut(place) {
+            if let Some(row) = self.tasks.get_mut(place).filter(|row| !row.ended_at.is_set()) {
                 row.hand_over(*to);
             }
         }
