@@ -169,7 +169,8 @@ impl UnderWay {
         assert_eq!(waits, "IN_PROGRESS", "the other one has the lock");
         for id in [one, two] {
             let completed = || {
-                let path = format!("/api/tasks/{id}/w/COMPLETED");
+                // Without `sync` it is 200 also while nothing waits.
+                let path = format!("/api/tasks/{id}/w/COMPLETED/sync");
                 desk.0.post(&path, &json!({})).ok().filter(|answer| answer.status == 200)
             };
             until("the lock is its own", DEADLINE, completed).unwrap();
