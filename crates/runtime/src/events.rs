@@ -135,7 +135,9 @@ impl Round {
         if execution.link() != head.link {
             return Err(Outcome::Prefetch(id));
         }
-        Ok((head, Arc::new(execution)))
+        let execution = Arc::new(execution);
+        world.remember(Arc::clone(&execution)); // It is committed; who looks next need not fold it.
+        Ok((head, execution))
     }
 
     fn skips_delivery_of(&self, id: ExecutionId) -> bool {
