@@ -110,6 +110,28 @@ fn a_run_is_paused_resumed_terminated_restarted_rerun_retried_and_removed() {
 }
 
 #[test]
+fn effects_are_done_again_only_where_that_is_asked_for() {
+    let house = house();
+    house.define("w_redo");
+    let id = house.start("w_redo");
+    let redone = || {
+        let log = house.caller().get(&format!("/api/workflow/{id}/log")).unwrap().body;
+        log.matches("wanted once more (redoEffects)").count()
+    };
+    let mut wanted = 0;
+    for verb in ["restart", "rerun", "retry"] {
+        for flag in [None, Some("--redo-effects")] {
+            house.semel(&["workflow", "terminate", &id]).ok();
+            let mut asked = vec!["workflow", verb, &id];
+            asked.extend(flag);
+            house.semel(&asked).ok();
+            wanted += usize::from(flag.is_some());
+            assert_eq!(redone(), wanted, "{asked:?}");
+        }
+    }
+}
+
+#[test]
 fn steps_are_skipped_and_jumped_to() {
     let house = house();
     let steps: Vec<Value> = ["a", "b", "c"]

@@ -71,6 +71,9 @@ enum Verb {
         /// Try again the failed run below it alone
         #[arg(long)]
         resume_subworkflows: bool,
+        /// Do again what is done once, such as a payment
+        #[arg(long)]
+        redo_effects: bool,
     },
     /// Do an ended run again from its beginning
     Restart {
@@ -78,6 +81,9 @@ enum Verb {
         /// By the latest definition instead of its own
         #[arg(long)]
         latest: bool,
+        /// Do again what is done once, such as a payment
+        #[arg(long)]
+        redo_effects: bool,
     },
     /// Do an ended run again from a task on, or as a whole
     Rerun(Rerun),
@@ -180,6 +186,9 @@ struct Rerun {
     /// Another input of that task: JSON or @FILE
     #[arg(long, requires = "from_task")]
     task_input: Option<String>,
+    /// Do again what is done once, such as a payment
+    #[arg(long)]
+    redo_effects: bool,
 }
 
 pub(crate) fn execute(asked: Workflow) -> anyhow::Result<()> {
@@ -206,11 +215,11 @@ pub(crate) fn execute(asked: Workflow) -> anyhow::Result<()> {
         }
         Verb::Pause { id } => steering::said("paused", &id, client.pause(&id)),
         Verb::Resume { id } => steering::said("resumed", &id, client.resume(&id)),
-        Verb::Retry { id, resume_subworkflows } => {
-            steering::said("retried", &id, client.retry(&id, resume_subworkflows))
+        Verb::Retry { id, resume_subworkflows, redo_effects } => {
+            steering::said("retried", &id, client.retry(&id, resume_subworkflows, redo_effects))
         }
-        Verb::Restart { id, latest } => {
-            steering::said("restarted", &id, client.restart(&id, latest))
+        Verb::Restart { id, latest, redo_effects } => {
+            steering::said("restarted", &id, client.restart(&id, latest, redo_effects))
         }
         Verb::Remove { id, force } => steering::said("removed", &id, client.remove(&id, force)),
         Verb::Unpark { id } => steering::said("goes on", &id, client.unpark(&id)),

@@ -52,6 +52,8 @@ pub struct Rerun {
     pub workflow_input: Option<Payload>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_input: Option<Payload>,
+    /// Do again what was done once.
+    pub redo_effects: bool,
 }
 
 #[derive(Serialize)]
@@ -110,14 +112,26 @@ impl Client {
     }
 
     /// Tries again what failed; or, if wanted, the failed run below it alone.
-    pub fn retry(&self, id: &str, resume_subworkflows: bool) -> Result<Answer<()>, ClientError> {
+    pub fn retry(
+        &self,
+        id: &str,
+        resume_subworkflows: bool,
+        redo_effects: bool,
+    ) -> Result<Answer<()>, ClientError> {
         let call = Call::post("api/workflow").name(id).name("retry");
-        self.send(call.query("resumeSubworkflowTasks", resume_subworkflows))
+        let call = call.query("resumeSubworkflowTasks", resume_subworkflows);
+        self.send(call.query("redoEffects", redo_effects))
     }
 
-    pub fn restart(&self, id: &str, latest: bool) -> Result<Answer<()>, ClientError> {
+    pub fn restart(
+        &self,
+        id: &str,
+        latest: bool,
+        redo_effects: bool,
+    ) -> Result<Answer<()>, ClientError> {
         let call = Call::post("api/workflow").name(id).name("restart");
-        self.send(call.query("useLatestDefinitions", latest))
+        let call = call.query("useLatestDefinitions", latest);
+        self.send(call.query("redoEffects", redo_effects))
     }
 
     pub fn rerun(&self, id: &str, rerun: &Rerun) -> Result<Answer<()>, ClientError> {

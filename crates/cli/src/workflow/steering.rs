@@ -51,6 +51,7 @@ pub(super) fn rerun(client: &Client, show: Show, asked: Rerun) -> anyhow::Result
         re_run_from_task_id: from,
         workflow_input: optional("--input", asked.input.as_ref())?,
         task_input: optional("--task-input", asked.task_input.as_ref())?,
+        redo_effects: asked.redo_effects,
     };
     let answer = client.rerun(id, &rerun)?;
     if show.json { show.raw(answer.text()) } else { line(answer.text()) }
