@@ -90,7 +90,9 @@ async fn with_nodes(
     let url = postgres.database(&database)?;
     let mut servers = Vec::new();
     for _ in 0..nodes {
-        servers.push(Server::start_with(site, &["--store", &url, "--secrets-key", KEY]).await?);
+        servers.push(
+            Server::start_with(site, &["--store", &url, "--secrets-key", KEY]).await?,
+        );
     }
     let cpu = |servers: &[Server]| {
         servers.iter().map(|server| server.process().cpu()).sum::<Result<Duration>>()
@@ -140,7 +142,7 @@ fn tell(report: &mut Report, prefix: &str, before: &Work, after: &Work) {
 async fn counters(servers: &[Server]) -> Result<[f64; COUNTERS.len()]> {
     let mut sums = [0.0; COUNTERS.len()];
     for server in servers {
-        let mut client = Client::new(server.address, Arc::new(Tally::default()))?;
+        let mut client = Client::new(server.address, Arc::new(Tally::default()));
         let answer = client.send(&Call::get("/metrics")?).await?;
         let text = String::from_utf8_lossy(&answer.body);
         for ((name, _), sum) in COUNTERS.iter().zip(&mut sums) {
