@@ -72,6 +72,8 @@ struct Window {
     server: Duration,
     /// CPU of this process meanwhile, which shares the cores with the server.
     generator: Duration,
+    /// CPU of both until the last answer: what the rate is limited by once all cores are busy.
+    busy: Duration,
     latencies: Vec<Duration>,
 }
 
@@ -84,6 +86,10 @@ impl Window {
         per(self.server.as_secs_f64() * 1e6, self.count)
     }
 
+    fn busy_us(&self) -> f64 {
+        per(self.busy.as_secs_f64() * 1e6, self.count)
+    }
+
     fn p50_ms(&self) -> f64 {
         millis(percentile(&self.latencies, 50.0))
     }
@@ -93,6 +99,7 @@ impl Window {
         report.figure(&format!("{prefix}_server_cpu_us"), self.cpu_us());
         let generator_us = per(self.generator.as_secs_f64() * 1e6, self.count);
         report.figure(&format!("{prefix}_generator_cpu_us"), generator_us);
+        report.figure(&format!("{prefix}_busy_cpu_us"), self.busy_us());
         report.figure(&format!("{prefix}_p50_ms"), self.p50_ms());
         report.figure(&format!("{prefix}_p99_ms"), millis(percentile(&self.latencies, 99.0)));
     }
@@ -144,6 +151,7 @@ pub(crate) async fn run(options: &Options) -> Result<Report> {
 fn compare(report: &mut Report, prefix: &str, first: &Window, again: &Window) {
     report.figure(&format!("{prefix}_rate_ratio"), again.per_s() / first.per_s());
     report.figure(&format!("{prefix}_server_cpu_ratio"), again.cpu_us() / first.cpu_us());
+    report.figure(&format!("{prefix}_busy_cpu_ratio"), again.busy_us() / first.busy_us());
     report.figure(&format!("{prefix}_p50_ratio"), again.p50_ms() / first.p50_ms());
 }
 
@@ -223,11 +231,13 @@ async fn measure(
 ) -> Result<Window> {
     let before = Reading::of(server.process())?;
     let latencies = race(server.address, clients, numbers, ask, walk).await?;
-    let Spent { elapsed, generator, .. } = Reading::of(server.process())?.since(&before);
+    let meanwhile = Reading::of(server.process())?.since(&before);
+    let Spent { elapsed, generator, .. } = meanwhile;
+    let busy = meanwhile.server + generator;
     quiet(server).await?;
     let server = Reading::of(server.process())?.since(&before).server;
     let count = latencies.len() as u64;
-    Ok(Window { count, elapsed, server, generator, latencies: sorted(latencies) })
+    Ok(Window { count, elapsed, server, generator, busy, latencies: sorted(latencies) })
 }
 
 /// All connections take the next number until there is none; each answer must be the expected one.
