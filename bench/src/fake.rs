@@ -166,7 +166,7 @@ async fn a_missing_server_is_counted_and_not_waited_for() {
         listener.local_addr().unwrap()
     };
     let tally = Arc::new(crate::tally::Tally::default());
-    let mut client = crate::http::Client::new(address, Arc::clone(&tally)).unwrap();
+    let mut client = crate::http::Client::new(address, Arc::clone(&tally));
     let call = crate::http::Call::get("/health").unwrap();
     assert!(client.send(&call).await.is_err());
     assert_eq!(tally.read().connections_broken, 1);

@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use tokio::task::JoinSet;
 
 use crate::http::{Call, Client};
@@ -99,7 +99,7 @@ pub(crate) fn spawn(
         let poll = Call::get(&format!(
             "/api/tasks/poll/batch/fleet_{task_type}?workerid=w-{number}&count=1&timeout={timeout_ms}"
         ))?;
-        let client = Client::new(address, Arc::clone(tally)).context("preparing a connection")?;
+        let client = Client::new(address, Arc::clone(tally));
         let begins_after = Duration::from_millis(timeout_ms * number as u64 / connections as u64);
         let tally = Arc::clone(tally);
         fleet.spawn(async move {

@@ -61,7 +61,7 @@ pub(crate) struct Bench {
 impl Bench {
     fn new(address: SocketAddr) -> Result<Self> {
         let tally = Arc::new(Tally::default());
-        Ok(Self { address, client: Client::new(address, Arc::clone(&tally))?, tally })
+        Ok(Self { address, client: Client::new(address, Arc::clone(&tally)), tally })
     }
 
     async fn define(&mut self, definition: &Value) -> Result<()> {
@@ -101,7 +101,7 @@ impl Bench {
             let poll = Call::get(&format!(
                 "/api/tasks/poll/batch/{task_type}?workerid=w-{number}&count=20&timeout=1000"
             ))?;
-            let client = Client::new(self.address, Arc::clone(&self.tally))?;
+            let client = Client::new(self.address, Arc::clone(&self.tally));
             workers.spawn(work(client, poll, update.clone()));
         }
         Ok(workers)
@@ -258,7 +258,7 @@ async fn hostile(bench: &mut Bench, options: &Options, report: &mut Report) -> R
     let before = probe.run(Duration::from_secs(PROBE_S)).await?;
     let mut attackers = JoinSet::new();
     for _ in 0..options.hostile {
-        let mut attacker = Client::new(bench.address, Arc::clone(&bench.tally))?;
+        let mut attacker = Client::new(bench.address, Arc::clone(&bench.tally));
         let call = Call::post("/api/workflow/flow_hostile", "{}")?;
         attackers.spawn(async move { while attacker.send(&call).await.is_ok() {} });
     }

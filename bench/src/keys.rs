@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 
 use crate::disk;
 use crate::http::{Call, Client};
-use crate::process::Reading;
+use crate::process::{Reading, Spent};
 use crate::report::{Report, millis, percentile, sorted};
 use crate::server::{Server, ServerOptions, Site};
 use crate::tally::Tally;
@@ -70,6 +70,10 @@ struct Window {
     elapsed: Duration,
     /// CPU of the server, until it had nothing left to do.
     server: Duration,
+    /// CPU of this process meanwhile, which shares the cores with the server.
+    generator: Duration,
+    /// CPU of both until the last answer: what the rate is limited by once all cores are busy.
+    busy: Duration,
     latencies: Vec<Duration>,
 }
 
@@ -82,6 +86,10 @@ impl Window {
         per(self.server.as_secs_f64() * 1e6, self.count)
     }
 
+    fn busy_us(&self) -> f64 {
+        per(self.busy.as_secs_f64() * 1e6, self.count)
+    }
+
     fn p50_ms(&self) -> f64 {
         millis(percentile(&self.latencies, 50.0))
     }
@@ -89,6 +97,9 @@ impl Window {
     fn tell(&self, report: &mut Report, prefix: &str) {
         report.figure(&format!("{prefix}_per_s"), self.per_s());
         report.figure(&format!("{prefix}_server_cpu_us"), self.cpu_us());
+        let generator_us = per(self.generator.as_secs_f64() * 1e6, self.count);
+        report.figure(&format!("{prefix}_generator_cpu_us"), generator_us);
+        report.figure(&format!("{prefix}_busy_cpu_us"), self.busy_us());
         report.figure(&format!("{prefix}_p50_ms"), self.p50_ms());
         report.figure(&format!("{prefix}_p99_ms"), millis(percentile(&self.latencies, 99.0)));
     }
@@ -140,11 +151,12 @@ pub(crate) async fn run(options: &Options) -> Result<Report> {
 fn compare(report: &mut Report, prefix: &str, first: &Window, again: &Window) {
     report.figure(&format!("{prefix}_rate_ratio"), again.per_s() / first.per_s());
     report.figure(&format!("{prefix}_server_cpu_ratio"), again.cpu_us() / first.cpu_us());
+    report.figure(&format!("{prefix}_busy_cpu_ratio"), again.busy_us() / first.busy_us());
     report.figure(&format!("{prefix}_p50_ratio"), again.p50_ms() / first.p50_ms());
 }
 
 async fn define(address: SocketAddr) -> Result<()> {
-    let mut client = Client::new(address, Arc::new(Tally::default()))?;
+    let mut client = Client::new(address, Arc::new(Tally::default()));
     for (name, kind) in [(STARTED, "SIMPLE"), (RESIDENT, "NOOP")] {
         let body = format!(
             r#"{{"name":"{name}","version":1,"schemaVersion":2,"tasks":[{{"name":"{name}","taskReferenceName":"only","type":"{kind}"}}]}}"#
@@ -219,11 +231,13 @@ async fn measure(
 ) -> Result<Window> {
     let before = Reading::of(server.process())?;
     let latencies = race(server.address, clients, numbers, ask, walk).await?;
-    let elapsed = Reading::of(server.process())?.since(&before).elapsed;
+    let meanwhile = Reading::of(server.process())?.since(&before);
+    let Spent { elapsed, generator, .. } = meanwhile;
+    let busy = meanwhile.server + generator;
     quiet(server).await?;
     let server = Reading::of(server.process())?.since(&before).server;
     let count = latencies.len() as u64;
-    Ok(Window { count, elapsed, server, latencies: sorted(latencies) })
+    Ok(Window { count, elapsed, server, generator, busy, latencies: sorted(latencies) })
 }
 
 /// All connections take the next number until there is none; each answer must be the expected one.
@@ -239,7 +253,7 @@ async fn race(
     let mut racing = JoinSet::new();
     for _ in 0..clients {
         let (next, walk) = (Arc::clone(&next), Arc::clone(&walk));
-        let mut client = Client::new(address, Arc::clone(&tally))?;
+        let mut client = Client::new(address, Arc::clone(&tally));
         let end = numbers.end;
         racing.spawn(async move {
             let mut latencies = Vec::new();
@@ -252,7 +266,7 @@ async fn race(
                 let begun = Instant::now();
                 let answer = client.send(&call).await?;
                 latencies.push(begun.elapsed());
-                let outcome = answer.headers.get(OUTCOME).and_then(|value| value.to_str().ok());
+                let outcome = answer.header(OUTCOME);
                 ensure!(outcome == expected, "start {number} was answered {outcome:?}");
             }
         });

@@ -4,6 +4,7 @@
 //! measures and never asserts on time; ratios come from one run on one machine.
 //! **May use:** the public HTTP contract and /proc. **May not:** link any crate of the server.
 
+mod churn;
 mod definitions;
 mod disk;
 #[cfg(test)]
@@ -63,6 +64,8 @@ enum Command {
     Keys(keys::Options),
     /// W1 on SQLite and on PostgreSQL with one node, two and three, and what the database does for it.
     Nodes(nodes::Options),
+    /// W1 on PostgreSQL for so long that tables would grow if they did.
+    Churn(churn::Options),
     /// Forks, loops, an execution of many tasks, its end, and hostile scripts.
     Flow(flow::Options),
     /// Time to healthy, resident memory when idle, size of the binary.
@@ -97,6 +100,7 @@ fn run(arguments: &Arguments) -> Result<()> {
             Command::Fleet(options) => fleet::run(options).await,
             Command::Keys(options) => keys::run(options).await,
             Command::Nodes(options) => nodes::run(options).await,
+            Command::Churn(options) => churn::run(options).await,
             Command::Flow(options) => flow::run(options).await,
             Command::Idle(options) => idle(options).await,
         }

@@ -12,7 +12,7 @@ use anyhow::{Context, Result};
 use crate::definitions::Kind;
 use crate::disk;
 use crate::http::{Call, Client};
-use crate::postgres::{Postgres, Work};
+use crate::postgres::{Postgres, SECRETS_KEY, STATISTICS_AFTER, Work};
 use crate::report::Report;
 use crate::server::{Server, ServerOptions, Site};
 use crate::starters::Until;
@@ -21,9 +21,6 @@ use crate::w1::describe;
 use crate::workers::WorkerOptions;
 use crate::workload::{Window, Workload, per};
 
-/// Statistics of backends are written a second after what they are about.
-const STATISTICS_AFTER: Duration = Duration::from_millis(1_500);
-const KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 /// Counters of the nodes, per transition.
 const COUNTERS: [(&str, &str); 4] = [
     ("semel_store_round_trips_total", "round_trips"),
@@ -91,7 +88,9 @@ async fn with_nodes(
     let url = postgres.database(&database)?;
     let mut servers = Vec::new();
     for _ in 0..nodes {
-        servers.push(Server::start_with(site, &["--store", &url, "--secrets-key", KEY]).await?);
+        servers.push(
+            Server::start_with(site, &["--store", &url, "--secrets-key", SECRETS_KEY]).await?,
+        );
     }
     let cpu = |servers: &[Server]| {
         servers.iter().map(|server| server.process().cpu()).sum::<Result<Duration>>()
@@ -141,7 +140,7 @@ fn tell(report: &mut Report, prefix: &str, before: &Work, after: &Work) {
 async fn counters(servers: &[Server]) -> Result<[f64; COUNTERS.len()]> {
     let mut sums = [0.0; COUNTERS.len()];
     for server in servers {
-        let mut client = Client::new(server.address, Arc::new(Tally::default()))?;
+        let mut client = Client::new(server.address, Arc::new(Tally::default()));
         let answer = client.send(&Call::get("/metrics")?).await?;
         let text = String::from_utf8_lossy(&answer.body);
         for ((name, _), sum) in COUNTERS.iter().zip(&mut sums) {

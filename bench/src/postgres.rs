@@ -12,11 +12,17 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::process::Process;
 use crate::server::free_address;
+use crate::workload::per;
 
 const BINARIES: &str = "/usr/lib/postgresql";
 const VERSION_MIN: u32 = 15;
 const START_WITHIN: Duration = Duration::from_secs(60);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// Statistics of backends are written a second after what they are about.
+pub(crate) const STATISTICS_AFTER: Duration = Duration::from_millis(1_500);
+/// Nodes that share a database share a key.
+pub(crate) const SECRETS_KEY: &str =
+    "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 
 pub(crate) struct Postgres {
     child: Child,
@@ -34,6 +40,45 @@ pub(crate) struct Work {
     /// Entries of journals: one per transition of an execution.
     pub(crate) transitions: u64,
     pub(crate) cpu: Duration,
+}
+
+/// A table with all of its indexes.
+pub(crate) struct TableState {
+    pub(crate) name: String,
+    pub(crate) table_bytes: u64,
+    pub(crate) indexes_bytes: u64,
+    pub(crate) live_rows: u64,
+    pub(crate) dead_rows: u64,
+    pub(crate) autovacuums: u64,
+    /// Updates that touched no index.
+    pub(crate) hot_updates_share: f64,
+}
+
+impl TableState {
+    pub(crate) fn bytes(&self) -> u64 {
+        self.table_bytes + self.indexes_bytes
+    }
+
+    fn parse(line: &str) -> Result<Self> {
+        let (name, numbers) = line.split_once('|').context("a name")?;
+        let numbers: Vec<u64> = numbers.split('|').map(str::parse).collect::<Result<_, _>>()?;
+        let [table_bytes, indexes_bytes, live_rows, dead_rows, autovacuums, updates, hot] =
+            numbers[..]
+        else {
+            bail!("{line:?}")
+        };
+        let hot_updates_share = per(hot as f64, updates);
+        let name = name.to_owned();
+        Ok(Self {
+            name,
+            table_bytes,
+            indexes_bytes,
+            live_rows,
+            dead_rows,
+            autovacuums,
+            hot_updates_share,
+        })
+    }
 }
 
 impl Postgres {
@@ -112,7 +157,7 @@ impl Postgres {
         let line = self.ask(database, sql)?;
         let numbers: Vec<f64> = line.split('|').map(str::parse).collect::<Result<_, _>>()?;
         let [statements, rows, wal_bytes, transitions] = numbers[..] else { bail!("{line:?}") };
-        let cpu = Process::Family(self.child.id()).cpu()?;
+        let cpu = self.cpu()?;
         let whole = |number: f64| number as u64;
         Ok(Work {
             statements: whole(statements),
@@ -121,6 +166,17 @@ impl Postgres {
             transitions: whole(transitions),
             cpu,
         })
+    }
+
+    /// Of all its processes so far.
+    pub(crate) fn cpu(&self) -> Result<Duration> {
+        Process::Family(self.child.id()).cpu()
+    }
+
+    pub(crate) fn tables(&self, database: &str) -> Result<Vec<TableState>> {
+        let sql = "SELECT relname, pg_table_size(relid), pg_indexes_size(relid), n_live_tup, \
+             n_dead_tup, autovacuum_count, n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables";
+        self.ask(database, sql)?.lines().map(TableState::parse).collect()
     }
 }
 
@@ -164,4 +220,18 @@ fn as_user(user: Option<&str>, program: &Path) -> Command {
     command.args([&format!("--reuid={user}"), "--regid=nogroup", "--clear-groups", "--"]);
     command.arg(program);
     command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_says_how_a_table_is() {
+        let table = TableState::parse("deliveries|8192|16384|3|40|5|100|25").unwrap();
+        assert_eq!((table.name.as_str(), table.bytes()), ("deliveries", 24_576));
+        assert_eq!((table.live_rows, table.dead_rows, table.autovacuums), (3, 40, 5));
+        assert_eq!(table.hot_updates_share, 0.25);
+        assert!(TableState::parse("deliveries|8192").is_err());
+    }
 }

@@ -134,6 +134,13 @@ impl Report {
         self.problems(&name, window.not_completed);
     }
 
+    /// The same of one of many windows: said only if there is something to say.
+    pub(crate) fn check_quietly(&mut self, window: &Window) {
+        if window.started.unfinished + window.not_completed > 0 {
+            self.check("", window);
+        }
+    }
+
     /// A count that should be zero; if it is not, the command fails after printing.
     pub(crate) fn problems(&mut self, name: &str, count: u64) {
         self.count(name, count);

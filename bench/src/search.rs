@@ -61,7 +61,7 @@ pub(crate) async fn run(options: &Options) -> Result<Report> {
     report.fdatasync(disk::probe_fdatasync(site.directory())?);
     let mut server = Server::start(&site).await?;
     let tally = Arc::new(Tally::default());
-    let mut client = Client::new(server.address, Arc::clone(&tally))?;
+    let mut client = Client::new(server.address, Arc::clone(&tally));
     let begun = Instant::now();
     let filled = fill(server.address, &tally, options.clients, options.executions).await?;
     server.expect_running(&site)?;
@@ -107,7 +107,7 @@ async fn wait_indexed(client: &mut Client, filled: &Filled) -> Result<()> {
     let call = Call::get("/api/workflow/search?size=1&freeText=nowhere")?;
     let all = Call::get("/api/workflow/search?size=1")?;
     loop {
-        let is_complete = !client.send(&call).await?.headers.contains_key(WARNING);
+        let is_complete = client.send(&call).await?.header(WARNING).is_none();
         // Children close after the start of their parent was answered.
         if is_complete && found(&client.send(&all).await?.body)?.total_hits == filled.executions() {
             return Ok(());
@@ -141,7 +141,7 @@ async fn measure(client: &mut Client, query: &Query, rounds: NonZeroUsize) -> Re
             let (name, size) = (query.name, found.results.len());
             eprintln!("{name}: {hits} hits, {size} on the page; expected {:?}", query.hits);
         }
-        wrong += u64::from(!is_right || answer.headers.contains_key(WARNING));
+        wrong += u64::from(!is_right || answer.header(WARNING).is_some());
     }
     let latencies = sorted(latencies);
     let p99_ms = millis(percentile(&latencies, 99.0));

@@ -65,7 +65,7 @@ pub(crate) fn spawn(
     let mut addresses = addresses.iter().copied().cycle();
     let mut client = || {
         let address = addresses.next().context("there is no server")?;
-        Client::new(address, Arc::clone(tally))
+        Ok::<_, anyhow::Error>(Client::new(address, Arc::clone(tally)))
     };
     for (step, task_type) in TASK_TYPES.into_iter().enumerate() {
         for number in 0..options.workers_per_type.get() {

@@ -53,7 +53,7 @@ impl Workload {
     ) -> Result<Self> {
         let tally = Arc::new(Tally::default());
         let completions = Arc::new(Completions::default());
-        let mut client = Client::new(addresses[0], Arc::clone(&tally))?;
+        let mut client = Client::new(addresses[0], Arc::clone(&tally));
         definitions::register(&mut client).await.context("registering the definitions")?;
         let workers = workers::spawn(addresses, options, &tally, &completions)?;
         let addresses = addresses.to_vec();
@@ -66,7 +66,7 @@ impl Workload {
         let tickets = Arc::new(Tickets::new(until, Arc::clone(&self.tally)));
         let mut clients = JoinSet::new();
         for address in self.addresses.iter().cycle().take(self.clients.get()) {
-            let client = Client::new(*address, Arc::clone(&self.tally))?;
+            let client = Client::new(*address, Arc::clone(&self.tally));
             let completions = Arc::clone(&self.completions);
             clients.spawn(starters::run(client, kind, Arc::clone(&tickets), completions));
         }
@@ -92,7 +92,7 @@ impl Workload {
 
     /// An answered last report is only believed if the server agrees that the execution is closed.
     async fn count_not_completed(&self, ids: &[String]) -> Result<u64> {
-        let mut client = Client::new(self.addresses[0], Arc::clone(&self.tally))?;
+        let mut client = Client::new(self.addresses[0], Arc::clone(&self.tally));
         let mut not_completed = 0;
         for id in ids {
             let call = Call::get(&format!("/api/workflow/{id}/status"))?;

@@ -28,7 +28,7 @@ pub(super) struct Probe {
 
 impl Probe {
     pub(super) fn new(bench: &Bench) -> Result<Self> {
-        let client = Client::new(bench.address, Arc::clone(&bench.tally))?;
+        let client = Client::new(bench.address, Arc::clone(&bench.tally));
         Ok(Self { client, start: Call::post("/api/workflow/flow_probe", "{}")? })
     }
 

@@ -125,12 +125,12 @@ pub(crate) async fn fill(
     clients: NonZeroUsize,
     starts: u64,
 ) -> Result<Filled> {
-    register(&mut Client::new(address, Arc::clone(tally))?).await?;
+    register(&mut Client::new(address, Arc::clone(tally))).await?;
     let from_ms = now_ms()?;
     let next = Arc::new(AtomicU64::new(0));
     let mut running = JoinSet::new();
     for _ in 0..clients.get() {
-        let client = Client::new(address, Arc::clone(tally))?;
+        let client = Client::new(address, Arc::clone(tally));
         running.spawn(start_all(client, Arc::clone(&next), starts));
     }
     let mut samples = Vec::new();

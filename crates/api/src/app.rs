@@ -10,8 +10,11 @@ use semel_runtime::Runtime;
 use crate::auth::Auth;
 use crate::watch::Watch;
 
-#[derive(Clone)]
-pub struct App {
+/// One for all: every request has its share of it.
+pub(crate) type App = Arc<House>;
+
+/// What the door is opened with.
+pub struct House {
     pub runtime: Arc<Runtime>,
     pub limits: Limits,
     /// None: everybody may do everything.

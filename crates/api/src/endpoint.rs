@@ -4,17 +4,18 @@
 //! check of roles and the OpenAPI document are all made from these lines, so that none of them can
 //! forget one.
 
+use std::sync::Arc;
+
 use axum::Router;
 use axum::handler::Handler;
 use axum::http::Method;
-use axum::middleware::{from_fn, from_fn_with_state};
+use axum::middleware::from_fn_with_state;
 use axum::routing::{self, MethodRouter};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::app::App;
 use crate::guard::{Guard, guard};
-use crate::keyed::{Keyed, keyed};
-use crate::request::discard_body;
+use crate::keyed::Keyed;
 use crate::roles::Access;
 
 pub(crate) type MakeSchema = fn(&mut SchemaGenerator) -> Schema;
@@ -196,16 +197,9 @@ impl Endpoint {
     /// Adds the route, with its guard in front of the handler.
     pub(crate) fn open(self, routes: Router<App>, app: &App) -> Router<App> {
         let Self { access, does, takes, empty, confides, .. } = self;
-        let keys = self.is_keyed().then(|| Keyed { app: app.clone(), takes, empty, confides });
-        let watch = Guard { app: app.clone(), access, does };
-        let serve = match self.takes {
-            Some(_) => self.serve,
-            None => self.serve.layer(from_fn(discard_body)),
-        };
-        let serve = match keys {
-            Some(keys) => serve.layer(from_fn_with_state(keys, keyed)),
-            None => serve,
-        };
-        routes.route(self.path, serve.layer(from_fn_with_state(watch, guard)))
+        let keyed = self.is_keyed().then(|| Keyed { app: Arc::clone(app), takes, empty, confides });
+        let reads_body = takes.is_some();
+        let watch = Guard { app: Arc::clone(app), access, does, keyed, reads_body };
+        routes.route(self.path, self.serve.layer(from_fn_with_state(Arc::new(watch), guard)))
     }
 }

@@ -110,8 +110,8 @@ async fn execute(
     let patience = Patience::of(&app, &params, &headers)?;
     readable("the request", &body.payload()?)?;
     let mut request = match body.is_blank() {
-        true => StartWorkflowRequest::default(),
-        false => body.object()?,
+        true => Box::default(),
+        false => body.object::<Box<StartWorkflowRequest>>()?,
     };
     request.name = name;
     request.version = Some(version).filter(|version| *version != 0);
@@ -138,7 +138,7 @@ async fn output_of(
     caller: &Caller,
     headers: &HeaderMap,
     params: &Params,
-    request: StartWorkflowRequest,
+    request: Box<StartWorkflowRequest>,
 ) -> Answered {
     let patience = Patience::of(app, params, headers)?;
     let begun = begun(app, caller, headers, params, request).await?;
@@ -179,7 +179,7 @@ async fn execute_with_query(
         input: Payload::from_value(&Value::Object(input)),
         ..StartWorkflowRequest::default()
     };
-    output_of(&app, &caller, &headers, &params, request).await
+    output_of(&app, &caller, &headers, &params, Box::new(request)).await
 }
 
 /// `POST /api/workflow/{id}/state`: variables first, then the task, then waits.

@@ -2,6 +2,9 @@
 //!
 //! Made from the endpoint's own line, so no route is without one. It answers before anything of the
 //! request's body is read. What matches no endpoint has a guard too: a stranger learns nothing there.
+//! One layer for all an endpoint needs: axum copies every layer of a route for each request.
+
+use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method};
@@ -14,33 +17,47 @@ use crate::audit::Line;
 use crate::caller::Principal;
 use crate::endpoint::Does;
 use crate::error::ApiError;
+use crate::keyed::{Keyed, keyed};
+use crate::request::handle;
 use crate::roles::{self, Access};
 
-#[derive(Clone)]
 pub(crate) struct Guard {
     pub(crate) app: App,
     pub(crate) access: Access,
     pub(crate) does: Does,
+    /// None: the same request again is another request.
+    pub(crate) keyed: Option<Keyed>,
+    pub(crate) reads_body: bool,
+}
+
+impl Guard {
+    async fn serve(&self, request: Request, next: Next) -> Response {
+        match &self.keyed {
+            Some(line) => keyed(line, request, next).await,
+            None => handle(request, next, self.reads_body).await,
+        }
+    }
 }
 
 /// While authentication is off, everybody is let in as nobody in particular.
 pub(crate) async fn guard(
-    State(Guard { app, access, does }): State<Guard>,
+    State(guard): State<Arc<Guard>>,
     mut request: Request,
     next: Next,
 ) -> Response {
+    let Guard { app, access, does, .. } = &*guard;
     // A HEAD would be served as its GET.
-    let is_misled = does != Does::Looks && request.method() == Method::HEAD;
+    let is_misled = *does != Does::Looks && request.method() == Method::HEAD;
     let Some(auth) = &app.auth else {
         let refused = is_misled.then(|| ApiError::MethodNotAllowed.into_response());
         return match refused {
             Some(refused) => refused,
-            None => next.run(request).await,
+            None => guard.serve(request, next).await,
         };
     };
-    let mut line = Line::of(&request, does, &app.keys);
+    let mut line = Line::of(&request, *does, &app.keys);
     if matches!(access, Access::Anyone) {
-        return line.ended(next.run(request).await);
+        return line.ended(guard.serve(request, next).await);
     }
     let holder = match auth.holder(request.headers(), &app.runtime).await {
         Ok(holder) => holder,
@@ -49,14 +66,14 @@ pub(crate) async fn guard(
     let principal = Principal(holder.principal());
     line.is_by(&principal);
     if !access.lets_in(&holder.application.roles) {
-        return line.ended(forbidden(access, &holder).into_response());
+        return line.ended(forbidden(*access, &holder).into_response());
     }
     if is_misled {
         return line.ended(ApiError::MethodNotAllowed.into_response());
     }
     request.extensions_mut().insert(principal);
     request.extensions_mut().insert(holder);
-    line.ended(next.run(request).await)
+    line.ended(guard.serve(request, next).await)
 }
 
 fn forbidden(access: Access, holder: &Holder) -> ApiError {

@@ -3,15 +3,19 @@
 //! The key comes in the body or in headers; both, and different, is an error. A blank key is none,
 //! and a strategy without a key means nothing: some SDKs always send one.
 
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, HeaderName};
 use semel_model::{IDEMPOTENCY_KEY_BYTES_MAX, IdempotencyStrategy};
 
 use crate::error::ApiError;
 use crate::params::Params;
 use crate::request_key::key_in;
+use crate::watch::REQUEST_ID;
 
 /// A request is recognised by an id of this length at most.
 const REQUEST_ID_BYTES_MAX: usize = 512;
+
+static START_KEY: HeaderName = HeaderName::from_static("x-idempotency-key");
+static ON_CONFLICT: HeaderName = HeaderName::from_static("x-on-conflict");
 
 /// What a request says about being asked twice.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,7 +37,7 @@ impl Given {
     ) -> Result<Self, ApiError> {
         let (key, strategy) = start_key(headers, body_key, body_strategy)?;
         let standard = key_in(headers)?;
-        let request = headers.get("x-request-id").and_then(|value| value.to_str().ok());
+        let request = headers.get(&REQUEST_ID).and_then(|value| value.to_str().ok());
         let request = request.filter(present).or(params.text("requestId"));
         let request = request.or(standard.as_deref());
         let request = request.map(str::trim).filter(present);
@@ -47,8 +51,8 @@ fn start_key(
     body_key: Option<&str>,
     body_strategy: Option<IdempotencyStrategy>,
 ) -> Result<(Option<String>, Option<IdempotencyStrategy>), ApiError> {
-    let header_key = header(headers, "x-idempotency-key")?;
-    let header_strategy = header(headers, "x-on-conflict")?;
+    let header_key = header(headers, &START_KEY)?;
+    let header_strategy = header(headers, &ON_CONFLICT)?;
     let header_strategy = header_strategy.map(str::parse::<IdempotencyStrategy>).transpose();
     let header_strategy = header_strategy
         .map_err(|error| ApiError::KeyInvalid(format!("header X-on-conflict: {error}")))?;
@@ -80,7 +84,7 @@ fn agreed<'a>(
     }
 }
 
-fn header<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, ApiError> {
+fn header<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>, ApiError> {
     let Some(value) = headers.get(name) else { return Ok(None) };
     let value = std::str::from_utf8(value.as_bytes());
     let value = value.map_err(|_| ApiError::KeyInvalid(format!("header {name} is not UTF-8")))?;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body as HttpBody, to_bytes};
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, Response as HttpResponse, StatusCode, header};
 use axum::middleware::Next;
@@ -29,7 +29,7 @@ use crate::caller::{ANONYMOUS, Principal};
 use crate::endpoint::{Content, Empty};
 use crate::error::{ApiError, Undecided};
 use crate::refusal::Refusal;
-use crate::request::whole;
+use crate::request::{handle, whole};
 use crate::request_key::{fingerprint, key_in, patience, said};
 use crate::watch::Asked;
 
@@ -49,17 +49,17 @@ pub(crate) struct Keyed {
     pub(crate) confides: bool,
 }
 
-pub(crate) async fn keyed(State(line): State<Keyed>, request: Request, next: Next) -> Response {
+pub(crate) async fn keyed(line: &Keyed, request: Request, next: Next) -> Response {
     let key = match key_in(request.headers()) {
         Ok(Some(key)) => key,
         Ok(None) if line.app.keys.needed_for(request.uri().path()) => {
             let wanted = "this needs a header Idempotency-Key, the same for every try";
             return ApiError::KeyRequired(wanted.to_owned()).into_response();
         }
-        Ok(None) => return next.run(request).await,
+        Ok(None) => return handle(request, next, line.takes.is_some()).await,
         Err(error) => return error.into_response(),
     };
-    let served = serve(line, key, request, next).await;
+    let served = serve(line.clone(), key, request, next).await;
     served.unwrap_or_else(ApiError::into_response)
 }
 

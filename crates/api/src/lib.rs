@@ -65,7 +65,7 @@ mod view;
 mod watch;
 mod workflow;
 
-pub use app::{App, KeyRules, Limits};
+pub use app::{House as App, KeyRules, Limits};
 pub use auth::Auth;
 pub use routes::{Door, door};
 pub use watch::{Spans, Watch};

@@ -4,21 +4,18 @@
 //! `type`, `title` and `detail` are added.
 
 use axum::body::{Body, to_bytes};
-use axum::extract::Request;
 use axum::http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderValue};
-use axum::middleware::Next;
 use axum::response::Response;
 use serde_json::{Map, Value, json};
 
 const PROBLEM: &str = "application/problem+json";
 
-pub(crate) async fn problem(request: Request, next: Next) -> Response {
-    let asked = is_asked_for(request.headers());
-    let response = next.run(request).await;
+/// An answer as those want it who asked for it so.
+pub(crate) async fn told(response: Response) -> Response {
     let is_error = response.status().is_client_error() || response.status().is_server_error();
     let is_json = response.headers().get(CONTENT_TYPE).is_some_and(|it| it == "application/json");
-    if !(asked && is_error && is_json) {
+    if !(is_error && is_json) {
         return response;
     }
     let (mut head, body) = response.into_parts();
@@ -44,7 +41,7 @@ fn describe(members: &mut Map<String, Value>, reason: Option<&str>) {
     members.insert("detail".to_owned(), detail);
 }
 
-fn is_asked_for(headers: &HeaderMap) -> bool {
+pub(crate) fn is_asked_for(headers: &HeaderMap) -> bool {
     let accepted = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
     let mut kinds = accepted.flat_map(|text| text.split(','));
     kinds

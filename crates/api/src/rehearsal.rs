@@ -88,12 +88,12 @@ async fn rehearse(
     params: Params,
     body: Body,
 ) -> Answered {
-    let request: StartWorkflowRequest = body.object()?;
+    let request: Box<StartWorkflowRequest> = body.object()?;
     let script = script(body.object()?, 0)?;
     let key = request.idempotency_key.as_deref();
     let given = Given::of(&headers, &params, key, request.idempotency_strategy)?;
     app.runtime.look_for_definitions().await?;
-    let start = start_work(&app, &caller, request, given)?;
+    let start = *start_work(&app, &caller, &request, given)?;
     let start = StartWork { found_in: None, ..start }; // It is played on a store of its own.
     let run = app.runtime.rehearse(start, script).await?;
     Ok(json(&view::workflow(&run, true)))

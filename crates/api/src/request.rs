@@ -43,9 +43,12 @@ pub(crate) async fn whole(body: axum::body::Body, limit: usize) -> Result<Bytes,
     })
 }
 
-/// For endpoints that read no body: one that is sent all the same is read to its end and thrown away,
-/// piece by piece. Closing the connection on unread bytes would cut the answer off.
-pub(crate) async fn discard_body(request: Request, next: Next) -> Response {
+/// Calls the handler. If it reads no body, one that is sent all the same is read to its end and thrown
+/// away, piece by piece. Closing the connection on unread bytes would cut the answer off.
+pub(crate) async fn handle(request: Request, next: Next, reads_body: bool) -> Response {
+    if reads_body {
+        return next.run(request).await;
+    }
     let (head, mut body) = request.into_parts();
     while let Some(Ok(_)) = body.frame().await {}
     next.run(Request::from_parts(head, axum::body::Body::empty())).await

@@ -1,19 +1,20 @@
 //! # All routes, and what holds for each of them
 
+use std::sync::Arc;
+
 use axum::Router;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, Uri};
-use axum::middleware::{from_fn, from_fn_with_state};
+use axum::middleware::from_fn_with_state;
 use tower::Layer;
 use tower_http::cors::{AllowOrigin, Any, CorsLayer};
 use tower_http::normalize_path::{NormalizePath, NormalizePathLayer};
 
-use crate::app::App;
+use crate::app::{App, House};
 use crate::endpoint::Endpoint;
 use crate::error::ApiError;
 use crate::guard::refusal;
-use crate::problem::problem;
-use crate::watch::watch;
+use crate::watch::{Watching, watch};
 use crate::{
     applications, bulk, definition_tags, docs, effects, environment, events, execute, keys, lint,
     listings, locks, logs, lookups, messages, metadata, monitoring, named, operations, queues,
@@ -64,8 +65,9 @@ pub(crate) fn endpoints(test_clock: bool) -> impl Iterator<Item = Endpoint> {
     .flatten()
 }
 
-pub fn door(app: App, cors_origins: &[String]) -> Door {
-    let seen_by = app.watch.clone();
+pub fn door(house: House, cors_origins: &[String]) -> Door {
+    let watching = Arc::new(Watching::new(house.watch.clone()));
+    let app = Arc::new(house);
     let routes = endpoints(app.test_clock)
         .fold(Router::new(), |routes, endpoint| endpoint.open(routes, &app));
     let mut routes =
@@ -73,7 +75,7 @@ pub fn door(app: App, cors_origins: &[String]) -> Door {
     if let Some(cors) = cors(cors_origins) {
         routes = routes.layer(cors);
     }
-    routes = routes.layer(from_fn(problem)).layer(from_fn_with_state(seen_by, watch));
+    routes = routes.layer(from_fn_with_state(watching, watch));
     NormalizePathLayer::trim_trailing_slash().layer(routes)
 }
 

@@ -64,7 +64,8 @@ async fn start(
     params: Params,
     body: Body,
 ) -> Answered {
-    begin(&app, &caller, &headers, &params, body.object()?).await
+    let request: Box<StartWorkflowRequest> = body.object()?;
+    begin(&app, &caller, &headers, &params, request).await
 }
 
 /// `POST /api/workflow/{name}`: the body is the input.
@@ -102,15 +103,15 @@ pub(crate) fn from_parts(
     version: Option<i32>,
     params: &Params,
     body: &Body,
-) -> Result<StartWorkflowRequest, ApiError> {
-    Ok(StartWorkflowRequest {
+) -> Result<Box<StartWorkflowRequest>, ApiError> {
+    Ok(Box::new(StartWorkflowRequest {
         name,
         version,
         correlation_id: params.text("correlationId").map(str::to_owned),
         priority: params.number("priority")?.unwrap_or(0),
         input: body.payload()?,
         ..StartWorkflowRequest::default()
-    })
+    }))
 }
 
 async fn begin(
@@ -118,7 +119,7 @@ async fn begin(
     caller: &Caller,
     headers: &HeaderMap,
     params: &Params,
-    request: StartWorkflowRequest,
+    request: Box<StartWorkflowRequest>,
 ) -> Answered {
     let begun = begun(app, caller, headers, params, request).await?;
     Ok(begun.marks(text(begun.id.to_string())))
@@ -172,26 +173,27 @@ impl Begun {
     }
 }
 
+/// `request` in a box: it can hold a whole definition, and futures are moved with all they hold.
 pub(crate) async fn begun(
     app: &App,
     caller: &Caller,
     headers: &HeaderMap,
     params: &Params,
-    request: StartWorkflowRequest,
+    request: Box<StartWorkflowRequest>,
 ) -> Result<Begun, ApiError> {
     let key = request.idempotency_key.as_deref();
     let given = Given::of(headers, params, key, request.idempotency_strategy)?;
     let step = Step::next();
     let mut tries = 0;
     let (answer, keyed, version) = loop {
-        let work = start_work(app, caller, request.clone(), given.clone());
+        let work = start_work(app, caller, &request, given.clone());
         let mut work = work.inspect_err(|_| app.runtime.start_failed(&request.name))?;
         let (keyed, version) = (work.key.is_some(), work.definition.definition().version);
         tries += 1;
         if tries == TRIES_MAX {
             work.found_in = None; // So it was a moment ago, which is after the request came.
         }
-        let work = Work::Start(Box::new(work));
+        let work = Work::Start(work);
         let answer = app.runtime.submit_as(step.clone(), work, Class::Start).await;
         if !matches!(answer, Err(Failure::Outdated)) {
             break (answer, keyed, version);
@@ -214,9 +216,9 @@ pub(crate) async fn begun(
 pub(crate) fn start_work(
     app: &App,
     caller: &Caller,
-    request: StartWorkflowRequest,
+    request: &StartWorkflowRequest,
     given: Given,
-) -> Result<StartWork, ApiError> {
+) -> Result<Box<StartWork>, ApiError> {
     let definitions = &app.runtime.world().definitions;
     let violations = request.violations_knowing(&|name| definitions.task(name).ok().flatten());
     if !violations.is_empty() {
@@ -224,12 +226,12 @@ pub(crate) fn start_work(
     }
     plain("correlationId", request.correlation_id.as_deref())?;
     bounded("input", &request.input)?;
-    let (definition, found_in) = match request.workflow_def {
+    let (definition, found_in) = match &request.workflow_def {
         Some(definition) => {
-            crate::metadata::refuse_unsupported(&definition, "workflowDef.")?;
+            crate::metadata::refuse_unsupported(definition, "workflowDef.")?;
             let schemas = &app.runtime.world().schemas;
-            crate::enforceable::check_workflow(schemas, &definition, "workflowDef.")?;
-            (definitions.pin(definition)?, None)
+            crate::enforceable::check_workflow(schemas, definition, "workflowDef.")?;
+            (definitions.pin(definition.clone())?, None)
         }
         None => {
             let (found, generation) =
@@ -247,25 +249,25 @@ pub(crate) fn start_work(
     let mut start = Start {
         definition: definition.digest(),
         input: semel_engine::Slot(0),
-        correlation_id: request.correlation_id,
+        correlation_id: request.correlation_id.clone(),
         priority: request.priority,
-        task_to_domain: request.task_to_domain.unwrap_or_default(),
-        created_by: caller.known().or(request.created_by),
+        task_to_domain: request.task_to_domain.clone().unwrap_or_default(),
+        created_by: caller.known().or_else(|| request.created_by.clone()),
         traceparent: caller.traceparent,
         ..Start::default()
     };
     let key = keyed(definition.definition(), &start, &request.input, given, &app.keys)?;
     start.idempotency_key = key.as_ref().map(|key| key.key.clone());
-    Ok(StartWork {
+    Ok(Box::new(StartWork {
         id: ExecutionId::draw(),
         definition,
         found_in,
         start,
-        input: request.input,
+        input: request.input.clone(),
         key,
         principal: caller.principal.clone(),
         event_id: caller.request.clone(),
-    })
+    }))
 }
 
 fn keyed(
@@ -341,12 +343,18 @@ fn rfc3339(at: Timestamp) -> String {
 }
 
 fn count(outcome: &'static str) {
-    let outcome = match outcome {
-        "CREATED" => "created",
-        "ATTACHED" => "attached",
-        "REJECTED" => "rejected",
-        "MISMATCHED" => "mismatched",
-        _ => "replayed",
+    // Written out: labels that are known to the compiler are hashed once.
+    macro_rules! counted {
+        ($outcome:literal) => {
+            counter!("semel_idempotency_total", "layer" => "start", "outcome" => $outcome)
+        };
+    }
+    let counter = match outcome {
+        "CREATED" => counted!("created"),
+        "ATTACHED" => counted!("attached"),
+        "REJECTED" => counted!("rejected"),
+        "MISMATCHED" => counted!("mismatched"),
+        _ => counted!("replayed"),
     };
-    counter!("semel_idempotency_total", "layer" => "start", "outcome" => outcome).increment(1);
+    counter.increment(1);
 }

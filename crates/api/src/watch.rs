@@ -3,19 +3,23 @@
 //! Around everything else, so that what is refused, unknown or too large is seen too. Paths are
 //! told by their pattern, and neither queries nor bodies are told at all: both may hold secrets.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
-use std::time::Instant;
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
-use metrics::{counter, histogram};
+use metrics::{Histogram, counter, histogram};
 use semel_model::{ExecutionId, Traceparent};
 use tracing::Instrument as _;
 
-const REQUEST_ID: &str = "x-request-id";
+use crate::problem;
+
+pub(crate) static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+static TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 
 /// What an id of a request may hold of what the client sent.
 const REQUEST_ID_CHARS_MAX: usize = 200;
@@ -45,44 +49,91 @@ pub(crate) struct Asked {
     pub(crate) traceparent: Option<Traceparent>,
 }
 
+/// What the watch has with it.
+pub(crate) struct Watching {
+    watch: Watch,
+    times: Times,
+}
+
+impl Watching {
+    pub(crate) fn new(watch: Watch) -> Self {
+        Self { watch, times: Times::default() }
+    }
+}
+
+/// Where the times of requests are collected. To look one up by its labels costs more than most
+/// requests should.
+#[derive(Default)]
+struct Times(RwLock<HashMap<String, Vec<Line>>>);
+
+/// One method and status of a path.
+struct Line {
+    method: &'static str,
+    status: StatusCode,
+    times: Histogram,
+}
+
+impl Times {
+    fn note(&self, path: &str, method: &'static str, status: StatusCode, took: Duration) {
+        let is_it = |line: &&Line| line.method == method && line.status == status;
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(line) = known.get(path).and_then(|lines| lines.iter().find(is_it)) {
+            return line.times.record(took);
+        }
+        drop(known);
+        let times = times(path, method, status);
+        times.record(took);
+        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        known.entry(path.to_owned()).or_default().push(Line { method, status, times });
+    }
+}
+
 pub(crate) async fn watch(
-    State(watch): State<Watch>,
+    State(watching): State<Arc<Watching>>,
     mut request: Request,
     next: Next,
 ) -> Response {
     let began = Instant::now();
     let id = request_id(request.headers());
     let method = method(request.method());
-    let path = request.extensions().get::<MatchedPath>();
-    let path = path.map_or(UNKNOWN, MatchedPath::as_str).to_owned();
+    let matched = request.extensions().get::<MatchedPath>().cloned();
+    let path = matched.as_ref().map_or(UNKNOWN, MatchedPath::as_str);
     let span = tracing::info_span!("request", %id, method, path);
     let parent = traceparent(request.headers());
-    let traceparent = match &watch.spans {
+    let traceparent = match &watching.watch.spans {
         Some(spans) => spans.adopt(&span, parent),
         None => parent,
     };
     request.extensions_mut().insert(Asked { id: Arc::clone(&id), traceparent });
+    let wants_problem = problem::is_asked_for(request.headers());
     let answering = async {
-        let response = next.run(request).await;
-        note(method, path, response.status(), began);
+        let mut response = next.run(request).await;
+        if wants_problem {
+            response = problem::told(response).await;
+        }
+        let (status, took) = (response.status(), began.elapsed());
+        tell(path, status, took);
+        watching.times.note(path, method, status, took);
         response
     };
     let mut response = answering.instrument(span).await;
     if let Ok(id) = HeaderValue::from_str(&id) {
-        response.headers_mut().insert(REQUEST_ID, id);
+        response.headers_mut().insert(&REQUEST_ID, id);
     }
     response
 }
 
-fn note(method: &'static str, path: String, status: StatusCode, began: Instant) {
-    let took = began.elapsed();
+fn tell(path: &str, status: StatusCode, took: Duration) {
     let ms = took.as_millis();
     if status.is_server_error() {
         tracing::info!(status = status.as_u16(), ms, "answered");
-        counter!("workflow_server_error_total", "methodName" => path.clone()).increment(1);
+        counter!("workflow_server_error_total", "methodName" => path.to_owned()).increment(1);
     } else {
         tracing::debug!(status = status.as_u16(), ms, "answered");
     }
+}
+
+fn times(path: &str, method: &'static str, status: StatusCode) -> Histogram {
     let outcome = match status.as_u16() {
         100..200 => "INFORMATIONAL",
         200..300 => "SUCCESS",
@@ -91,18 +142,18 @@ fn note(method: &'static str, path: String, status: StatusCode, began: Instant) 
         _ => "SERVER_ERROR",
     };
     let labels = [
-        ("uri", path),
+        ("uri", path.to_owned()),
         ("method", method.to_owned()),
         ("status", status.as_str().to_owned()),
         ("outcome", outcome.to_owned()),
     ];
-    histogram!("http_server_requests_seconds", &labels).record(took);
+    histogram!("http_server_requests_seconds", &labels)
 }
 
 /// As the client named it, if that can be printed; else one of ours.
 fn request_id(headers: &HeaderMap) -> Arc<str> {
-    let given = headers.get(REQUEST_ID).and_then(|value| value.to_str().ok());
-    let given = given.unwrap_or_default().trim();
+    let Some(given) = headers.get(&REQUEST_ID) else { return drawn() };
+    let given = given.to_str().unwrap_or_default().trim();
     let given: String = given.chars().take(REQUEST_ID_CHARS_MAX).collect();
     let is_printable = given.chars().all(|c| c == ' ' || c.is_ascii_graphic());
     if given.is_empty() || !is_printable { drawn() } else { given.into() }
@@ -121,7 +172,7 @@ fn drawn() -> Arc<str> {
 
 /// One that breaks the rules counts as none, and so do several: the trace begins anew.
 fn traceparent(headers: &HeaderMap) -> Option<Traceparent> {
-    let mut given = headers.get_all("traceparent").iter();
+    let mut given = headers.get_all(&TRACEPARENT).iter();
     let (first, more) = (given.next()?, given.next());
     first.to_str().ok().filter(|_| more.is_none())?.trim().parse().ok()
 }
@@ -146,7 +197,7 @@ mod tests {
 
     #[test]
     fn an_id_is_the_clients_if_it_can_be_printed() {
-        let id = |value: &[u8]| request_id(&headers(REQUEST_ID, &[value])).to_string();
+        let id = |value: &[u8]| request_id(&headers("x-request-id", &[value])).to_string();
         assert_eq!(id(b"order 7"), "order 7");
         assert_eq!(id(&[b'x'; 500]), "x".repeat(200));
         for unusable in [&b""[..], b"   ", b"\xff\xfe", b"a\tb"] {

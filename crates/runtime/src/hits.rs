@@ -6,6 +6,7 @@
 //! crash loses at most that.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -60,8 +61,11 @@ impl Waiting {
 impl Hits {
     pub(crate) fn note(&self, key: &RecordKey, decided: Decided) {
         let mut waiting = self.waiting();
-        if waiting.contains_key(key) || waiting.len() < WAIT_MAX {
-            waiting.entry(key.clone()).or_default().add(decided);
+        let has_room = waiting.len() < WAIT_MAX;
+        match waiting.entry(key.clone()) {
+            Entry::Occupied(mut known) => known.get_mut().add(decided),
+            Entry::Vacant(vacant) if has_room => vacant.insert(Waiting::default()).add(decided),
+            Entry::Vacant(_) => {}
         }
     }
 

@@ -141,10 +141,10 @@ fn verdict(
     };
     let outcome = if why.is_some() { "REJECTED" } else { "RETURNED_EXISTING" }.to_owned();
     let decided = Decided { at: now, by: work.principal.clone(), outcome, mismatch };
-    let key = RecordKey::start(&work.definition.definition().name, &wanted.key);
     let answer = match why {
         None => Ok(Answer::Started { id: run, created: false, found: Some(Box::new(found)) }),
         Some(why) => {
+            let key = RecordKey::start(&work.definition.definition().name, &wanted.key);
             let refused = Refused { why, key, strategy: wanted.strategy, found };
             Err(Failure::Refused(Box::new(refused)))
         }
