@@ -85,10 +85,14 @@ impl Writer for SqliteWriter {
 
     fn commit(&mut self, writes: Writes) -> Result<(), StoreError> {
         let mut core = enter(&self.shared, self.number)?;
+        self.shared.at_hand.forget(&writes);
         let done = write::round(&core.connection, &core.mirror, &writes, &self.seen);
         self.seen.clear();
         match &done {
-            Ok(()) => core.mirror.follow(&writes),
+            Ok(()) => {
+                core.mirror.follow(&writes);
+                self.shared.at_hand.note(&writes);
+            }
             Err(StoreError::Unknown) => core.is_unknown = true,
             Err(_) => {}
         }

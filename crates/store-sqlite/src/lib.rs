@@ -6,6 +6,7 @@
 //!
 //! **May use:** `store` and the engine's rows as plain data. **May not:** judge them.
 
+mod at_hand;
 mod backup;
 mod census;
 mod checkpoint;

@@ -13,6 +13,7 @@ use semel_store::{
     Store, StoreError, Writer,
 };
 
+use crate::at_hand::AtHand;
 use crate::columns::{self, head_columns, message_columns, record_columns, select_deliveries};
 use crate::index::SqliteIndex;
 use crate::lane::{Core, SqliteWriter};
@@ -63,6 +64,7 @@ pub(crate) struct Shared {
     _checkpointer: checkpoint::Checkpointer,
     readers: Readers,
     pub(crate) core: Mutex<Core>,
+    pub(crate) at_hand: AtHand,
     index: SqliteIndex,
     pub(crate) documents_generation: AtomicU64,
     pub(crate) clock: Arc<Clock>,
@@ -87,6 +89,7 @@ impl SqliteStore {
             _checkpointer: opened.checkpointer,
             readers: opened.readers,
             core: Mutex::new(Core::new(opened.connection, opened.mirror)),
+            at_hand: AtHand::default(),
             index: opened.index,
             documents_generation: AtomicU64::new(opened.documents_generation),
             clock,
@@ -139,7 +142,10 @@ impl Store for SqliteStore {
     }
 
     fn record_at_hand(&self, key: &RecordKey) -> Result<Option<Record>, StoreError> {
-        self.shared.readers.briefly(|connection| record(connection, key))
+        match self.shared.at_hand.get(key) {
+            None => self.shared.readers.briefly(|connection| record(connection, key)),
+            found => Ok(found),
+        }
     }
 
     fn records(
