@@ -51,7 +51,7 @@ fn touches(round: u64) -> Touches {
         messages: [samples::message_key(number, 1, 0)].into(),
         waiters: [(RecordKey::lock("door"), 9)].into(),
         documents: [DocumentKey { kind: Kind::Schema, name: "s".to_owned(), version: 1 }].into(),
-        waits: round % 2 == 0,
+        waits: round.is_multiple_of(2),
     }
 }
 
