@@ -18,4 +18,5 @@ mod lost;
 mod nodes;
 mod opening;
 mod plans;
+mod tls;
 mod under_way;

@@ -80,6 +80,26 @@ impl Postgres {
         until("PostgreSQL answers again", DEADLINE, is_up).map(drop).with_context(|| self.log())
     }
 
+    /// From now on it lets in only who speaks TLS, and shows that certificate.
+    pub fn speak_tls_only(&self, certificate: &Path, key: &Path) -> Result<()> {
+        let data = self.directory.join("data");
+        for (from, name) in [(certificate, "server.crt"), (key, "server.key")] {
+            let to = data.join(name);
+            let place = "install -m 600 \"$1\" \"$2\" && chown --reference=\"$3\" \"$2\"";
+            let mut install = Command::new("sh");
+            install.args(["-c", place, "sh"]).arg(from).arg(&to).arg(data.join("PG_VERSION"));
+            ensure!(install.status()?.success(), "{} cannot be put in its place", to.display());
+        }
+        std::fs::write(
+            data.join("pg_hba.conf"),
+            "local all all trust\nhostssl all all all trust\n",
+        )?;
+        self.psql("postgres", "ALTER SYSTEM SET ssl = on")?;
+        self.psql("postgres", "SELECT pg_reload_conf()")?;
+        let speaks_tls = || self.psql("postgres", "SHOW ssl").ok().filter(|ssl| ssl == "on");
+        until("PostgreSQL speaks TLS", DEADLINE, speaks_tls).map(drop)
+    }
+
     /// Ends some of the connections that servers have to that database.
     pub fn cut_some(&self, url: &str) -> Result<()> {
         const CUT: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \

@@ -72,6 +72,9 @@ impl Lane {
         if let Work::Claim(claim) = &item.work {
             let (queue, until) = (claim.queue.clone(), claim.wait_until);
             self.again.extend(self.world.waiters.park(queue, seen, until, item));
+            if !self.keeps_time {
+                self.inboxes.rouse(until);
+            }
         }
     }
 

@@ -127,7 +127,11 @@ impl Lane {
         let mut touches = Touches { waits, ..Touches::default() };
         let seen: Vec<u64> =
             items.iter().map(|item| self.world.touch(item, &mut touches)).collect();
-        let riding = self.world.hits.candidates(&items, self.world.store.now());
+        // With one lane of a node only: whoever carries them keeps lookups, and others who carry, waiting.
+        let riding = match self.keeps_time {
+            true => self.world.hits.candidates(&items, self.world.store.now()),
+            false => Vec::new(),
+        };
         touches.records.extend(riding.iter().cloned());
         let held = match self.writer.hold(&touches) {
             Ok(held) => held,
