@@ -53,13 +53,16 @@ struct State {
     away: usize,
     /// Set while the lane sleeps with empty hands: when it will next look by itself.
     rests_until: Option<Timestamp>,
+    /// Something was armed for then while the lane was awake: it may have looked before that.
+    armed: Option<Timestamp>,
 }
 
 impl State {
     /// Nothing waits, nothing is away, and by `now` the lane has nothing to do by itself.
     fn is_quiet(&self, now: Timestamp) -> bool {
         let rests = self.rests_until.is_some_and(|until| until > now);
-        rests && self.items.is_empty() && self.away == 0 && !self.nudged
+        let is_told = self.nudged || self.armed.is_some();
+        rests && self.items.is_empty() && self.away == 0 && !is_told
     }
 }
 
@@ -116,7 +119,8 @@ impl Inbox {
     /// is when the lane has something to do by itself.
     pub(crate) fn wait(&self, at_most: Duration, until: Timestamp) {
         let mut state = self.state();
-        if state.items.is_empty() && !state.closed && !state.nudged {
+        let is_early = state.armed.take().is_some_and(|at| at < until);
+        if state.items.is_empty() && !state.closed && !state.nudged && !is_early {
             state.rests_until = Some(until);
             let waited = self.filled.wait_timeout(state, at_most);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -155,12 +159,16 @@ impl Inbox {
         self.filled.notify_all();
     }
 
-    /// Wakes the lane if it means to sleep beyond that time.
+    /// The lane does not sleep beyond that time.
     pub(crate) fn rouse(&self, at: Timestamp) {
         let mut state = self.state();
-        if state.rests_until.is_some_and(|until| at < until) {
-            state.nudged = true;
-            self.filled.notify_all();
+        match state.rests_until {
+            Some(until) if at < until => {
+                state.nudged = true;
+                self.filled.notify_all();
+            }
+            Some(_) => {}
+            None => state.armed = Some(state.armed.map_or(at, |armed| armed.min(at))),
         }
     }
 

@@ -131,4 +131,15 @@ mod tests {
         inboxes.rouse(at);
         sleeper.join().expect("it only sleeps");
     }
+
+    #[test]
+    fn what_is_armed_between_a_look_and_its_sleep_is_not_slept_through() {
+        let inboxes = Inboxes::of([Arc::default(), Arc::default()]);
+        let (at, look) = (Timestamp::from_ms(1_000), Timestamp::from_ms(2_000));
+        inboxes.rouse(at);
+        let for_ever = std::time::Duration::MAX;
+        inboxes.0[0].wait(for_ever, look); // It returns at once.
+        inboxes.rouse(look);
+        inboxes.0[0].wait(std::time::Duration::ZERO, at); // It looks before that anyway.
+    }
 }
