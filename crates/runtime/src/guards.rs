@@ -9,6 +9,7 @@ use semel_engine::{
     RecordState, Wait,
 };
 use semel_model::{ExecutionId, TaskId};
+use semel_store::Row;
 
 use crate::draft::Draft;
 use crate::round::{Layer, Outcome, Round, Want};
@@ -162,6 +163,9 @@ impl Round {
 
     /// Who waits for that record, oldest first, as this draft has it.
     pub(crate) fn line(&self, draft: &Draft, key: &RecordKey) -> Result<Vec<MessageRow>, Outcome> {
+        if self.held.skipped.contains(&Row::Record(key.clone())) {
+            return Err(Outcome::Defer); // Whoever has the record has its line.
+        }
         let held = self.held.waiters.get(key);
         let held = held.ok_or_else(|| Outcome::Again(Want::Waiters(key.clone())))?;
         let held = held.iter().filter_map(|at| Some((*at, self.held.messages.get(at)?.clone())));

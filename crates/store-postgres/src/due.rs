@@ -60,38 +60,62 @@ const OFFERS: &str = concat!(
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Next(pub(crate) Option<Timestamp>);
 
-/// The same as far as lanes of this node know. Each commit may change it, so what was asked before
-/// another one began is not noted.
+/// The same as far as lanes of this node know. A commit may change it until it is over, so what was asked
+/// while another one was under way, or began, is not noted.
 #[derive(Default)]
-pub(crate) struct NextKnown(Mutex<(u64, Option<(Next, Instant)>)>);
+pub(crate) struct NextKnown(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    known: Option<(Next, Instant)>,
+    /// Commits under way.
+    changing: usize,
+    /// Counts their beginnings and ends.
+    changes: u64,
+}
+
+/// When something was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Moment(u64);
 
 impl NextKnown {
-    /// Something may change it now; whoever asks after that says so.
-    pub(crate) fn unsettle(&self) -> u64 {
-        let mut known = self.known_so_far();
-        *known = (known.0 + 1, None);
-        known.0
+    /// What is asked from here on is noted if nothing changes meanwhile.
+    pub(crate) fn ask(&self) -> Moment {
+        Moment(self.state().changes)
     }
 
-    /// Names this moment for [`Self::note`].
-    pub(crate) fn asked(&self) -> u64 {
-        self.known_so_far().0
-    }
-
-    pub(crate) fn note(&self, asked: u64, next: Next) {
-        let mut known = self.known_so_far();
-        if known.0 == asked {
-            known.1 = Some((next, Instant::now()));
+    pub(crate) fn note(&self, asked: Moment, next: Next) {
+        let mut state = self.state();
+        if state.changing == 0 && state.changes == asked.0 {
+            state.known = Some((next, Instant::now()));
         }
+    }
+
+    /// A commit begins.
+    pub(crate) fn begin(&self) -> Moment {
+        let mut state = self.state();
+        state.known = None;
+        state.changing += 1;
+        state.changes += 1;
+        Moment(state.changes)
+    }
+
+    /// It is over; `next` was asked after it was written.
+    pub(crate) fn end(&self, begun: Moment, next: Option<Next>) {
+        let mut state = self.state();
+        let was_alone = state.changing == 1 && state.changes == begun.0;
+        state.known = next.filter(|_| was_alone).map(|next| (next, Instant::now()));
+        state.changing -= 1;
+        state.changes += 1;
     }
 
     /// Unless it is older than that.
     pub(crate) fn known(&self, at_most: Duration) -> Option<Next> {
-        let known = self.known_so_far().1;
+        let known = self.state().known;
         known.filter(|(_, at)| at.elapsed() <= at_most).map(|(next, _)| next)
     }
 
-    fn known_so_far(&self) -> MutexGuard<'_, (u64, Option<(Next, Instant)>)> {
+    fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -234,4 +258,32 @@ fn tell<'a>(asks: &mut Asks<'a>, due: &'a Due, node: i64, now: Timestamp) {
     asks.add_if(!due.messages.is_empty(), TELL_MESSAGES, || {
         lease(message_keys(due.messages.iter().map(|(key, _)| key)))
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NEVER: Next = Next(None);
+
+    #[test]
+    fn what_was_asked_beside_another_commit_is_not_noted() {
+        let known = NextKnown::default();
+        let is_known = || known.known(Duration::MAX).is_some();
+        let alone = known.begin();
+        known.end(alone, Some(NEVER));
+        assert!(is_known());
+        let (first, second) = (known.begin(), known.begin());
+        known.end(second, Some(NEVER));
+        assert!(!is_known(), "the first one may arm something yet");
+        let asked = known.ask();
+        known.note(asked, NEVER);
+        assert!(!is_known(), "it is still under way");
+        known.end(first, Some(NEVER));
+        assert!(!is_known(), "the second one has written meanwhile");
+        known.note(asked, NEVER);
+        assert!(!is_known(), "it was asked before that");
+        known.note(known.ask(), NEVER);
+        assert!(is_known());
+    }
 }

@@ -161,6 +161,42 @@ impl PostgresWriter {
         }
     }
 
+    /// Whether it is written, and what is due next after that, if both went well.
+    fn write(&mut self, round: &Round, writes: &Writes) -> (Result<(), StoreError>, Option<Next>) {
+        let Some(session) = self.session.take() else { return (Err(StoreError::Unknown), None) };
+        let mut asks = Asks::default();
+        let commit = write::round(&mut asks, self.lane, round, writes);
+        let next = due::ask_next(&mut asks, self.told());
+        let shared = Arc::clone(&self.shared);
+        let link = shared.readers.link();
+        let mut answers = match link.wait(session.all(&asks)) {
+            Ok(answers) => answers,
+            // All of it is decided again, on a connection that works.
+            Err(error) if fault::is_cut_off(&error) => return (Err(StoreError::Unknown), None),
+            // A statement could not even be prepared: nothing was sent.
+            Err(error) => {
+                let _ = link.wait(session.rows(ROLLBACK, Vec::new())); // Else its end ends it.
+                return (Err(fault::of(error)), None);
+            }
+        };
+        match answers.failure() {
+            None => {
+                self.session = Some(session);
+                (Ok(()), Next::of(&next.map(|at| answers.take(at))).ok())
+            }
+            Some((at, error)) if at.is_before(commit) && !fault::is_cut_off(&error) => {
+                // The COMMIT that followed has undone it.
+                self.session = Some(session);
+                (Err(fault::of(error)), None)
+            }
+            Some((at, _)) if at.is_after(commit) => (Ok(()), None),
+            Some((_, error)) => {
+                tracing::warn!(%error, "a commit was sent and its answer is lost");
+                (Err(StoreError::Unknown), None)
+            }
+        }
+    }
+
     /// The round as it was held; one that was not held holds its lane.
     fn opened(&mut self) -> Result<Round, StoreError> {
         if let Some(round) = self.open.take() {
@@ -187,42 +223,10 @@ impl Writer for PostgresWriter {
     fn commit(&mut self, writes: Writes) -> Result<(), StoreError> {
         let round = self.opened()?;
         self.read_documents_of(None);
-        let asked = self.shared.next.unsettle();
-        let Some(session) = self.session.take() else { return Err(StoreError::Unknown) };
-        let mut asks = Asks::default();
-        let commit = write::round(&mut asks, self.lane, &round, &writes);
-        let next = due::ask_next(&mut asks, self.told());
-        let shared = Arc::clone(&self.shared);
-        let link = shared.readers.link();
-        let mut answers = match link.wait(session.all(&asks)) {
-            Ok(answers) => answers,
-            // All of it is decided again, on a connection that works.
-            Err(error) if fault::is_cut_off(&error) => return Err(StoreError::Unknown),
-            // A statement could not even be prepared: nothing was sent.
-            Err(error) => {
-                let _ = link.wait(session.rows(ROLLBACK, Vec::new())); // Else its end ends it.
-                return Err(fault::of(error));
-            }
-        };
-        match answers.failure() {
-            None => {
-                if let Ok(next) = Next::of(&next.map(|at| answers.take(at))) {
-                    self.shared.next.note(asked, next);
-                }
-                self.session = Some(session);
-                Ok(())
-            }
-            Some((at, error)) if at.is_before(commit) && !fault::is_cut_off(&error) => {
-                // The COMMIT that followed has undone it.
-                self.session = Some(session);
-                Err(fault::of(error))
-            }
-            Some((at, _)) if at.is_after(commit) => Ok(()),
-            Some((_, error)) => {
-                tracing::warn!(%error, "a commit was sent and its answer is lost");
-                Err(StoreError::Unknown)
-            }
-        }
+        let begun = self.shared.next.begin();
+        let (done, next) = self.write(&round, &writes);
+        self.shared.next.end(begun, next);
+        done
     }
 
     fn release(&mut self) {
@@ -260,7 +264,7 @@ impl Writer for PostgresWriter {
         }
         self.release();
         let (node, told) = (self.lane.node, self.told());
-        let asked = self.shared.next.unsettle();
+        let asked = self.shared.next.ask();
         let looked = self.try_twice(async |session| due::due(session, node, told, now, max).await);
         let (due, next, look) = looked?;
         self.shared.clock.note(look);
@@ -282,7 +286,7 @@ impl Writer for PostgresWriter {
         if let Some(known) = self.shared.next.known(Duration::MAX) {
             return known.0;
         }
-        let (asked, told) = (self.shared.next.asked(), self.told());
+        let (asked, told) = (self.shared.next.ask(), self.told());
         let next = self.shared.readers.read(async |session| {
             let mut asks = Asks::default();
             let next = due::ask_next(&mut asks, told);
