@@ -27,7 +27,7 @@ use tower::ServiceExt;
 const LIVES_MAX: usize = 500;
 
 /// Nothing here takes longer unless it hangs.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// How often a condition is looked at.
 const GLANCE: Duration = Duration::from_micros(200);
