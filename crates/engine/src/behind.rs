@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use semel_model::{TaskId, TaskStatus};
+use semel_model::TaskId;
 
 use crate::change::{Change, Removed};
 use crate::kinds::Kind;
@@ -99,9 +99,7 @@ impl Turn<'_> {
                 self.emit(Change::LoopTurned { task: id, turn: *turn, items: None });
             }
             let task = Arc::clone(self.execution().expect_task(id));
-            if task.status.is_terminal() && task.status != TaskStatus::Skipped {
-                self.resume_task(&task, 0);
-            }
+            self.wait_again(&task);
         }
     }
 

@@ -161,6 +161,9 @@ impl Turn<'_> {
             let bytes = key.len();
             return Err(format!("effect.key: {bytes} bytes are more than {KEY_BYTES_MAX}"));
         }
+        if key.contains('\0') {
+            return Err("effect.key: it has a NUL character in it".to_owned());
+        }
         let compared = compared(&task.input, policy.fingerprint());
         let fingerprint = compared.as_ref().map(|text| Digest::of(text.as_bytes()));
         let about = compared.map(|text| text.chars().take(ABOUT_CHARS_MAX).collect());

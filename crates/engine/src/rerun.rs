@@ -5,6 +5,8 @@
 
 use std::sync::Arc;
 
+use semel_model::TaskStatus;
+
 use crate::change::{Change, Removed};
 use crate::decide::{Rejection, Stop};
 use crate::event::{Rerun, Slot};
@@ -130,16 +132,22 @@ impl Turn<'_> {
                 let turn = target.turns.get(found.turns.len()).copied().unwrap_or(1);
                 self.emit(Change::LoopTurned { task: found.id, turn, items: None });
             }
-            if found.status.is_terminal() {
-                self.resume_task(&found, 0);
-            }
+            self.wait_again(&found);
         }
         let Some(fork) = target.fork.and_then(|fork| self.task(fork)) else { return };
-        let join = self.next_after(&fork).map(|join| join.reference);
-        let join = join.and_then(|name| self.execution().latest(&name).cloned());
-        if let Some(join) = join.filter(|join| join.status.is_terminal()) {
-            self.resume_task(&join, 0);
+        let home = Arc::clone(self.execution().home(fork.fork));
+        let join = home.find(&fork.reference).and_then(|step| join_behind(&home, step));
+        let join = join.map(|join| self.name_beside(&fork, join));
+        if let Some(join) = join.and_then(|name| self.execution().latest(&name).cloned()) {
+            self.wait_again(&join);
         }
         self.surround(&fork);
+    }
+
+    /// What was skipped waits for nothing.
+    pub(crate) fn wait_again(&mut self, task: &Task) {
+        if task.status.is_terminal() && task.status != TaskStatus::Skipped {
+            self.resume_task(task, 0);
+        }
     }
 }

@@ -21,8 +21,8 @@ impl Turn<'_> {
     pub(crate) fn dynamic(&mut self, site: Site, task: TaskId) -> Result<Site, Stop> {
         let input = self.task_input(&site.step, task, None).value();
         let parameter = site.step.task().dynamic_task_name_param.clone().unwrap_or_default();
-        let Some(name) = input.get(&parameter).and_then(Value::as_str).filter(|it| !it.is_empty())
-        else {
+        let is_name = |name: &&str| !name.is_empty() && !name.contains('\0');
+        let Some(name) = input.get(&parameter).and_then(Value::as_str).filter(is_name) else {
             return Ok(site);
         };
         if !is_leaf(Kind::of(name)) {

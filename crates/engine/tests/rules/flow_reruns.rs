@@ -285,3 +285,36 @@ fn a_rerun_asked_while_it_runs_is_refused_wherever_it_is() {
     let event = semel_engine::Event::Reran(semel_engine::Rerun { from, ..Default::default() });
     assert!(run.happen(event, &[]).is_err());
 }
+
+/// With a step before the fork, so that there is time to skip its join.
+fn with_a_skipped_join(fork: Value) -> Bench {
+    let steps = [once("first"), fork, join("j", &["a", "b"]), once("c")];
+    let mut run = Bench::start(flow(&steps), json!({}));
+    run.skip("j").expect("it is not there yet");
+    run.complete("first", json!({}));
+    run
+}
+
+#[test]
+fn what_follows_a_skipped_join_is_not_taken_for_it() {
+    let inputs = json!({"forkTaskName": "fan", "forkTaskInputs": [{}, {}]});
+    let mut run = with_a_skipped_join(dynamic_fork("f", inputs));
+    run.terminate("enough").unwrap();
+    run.retry().unwrap();
+    run.fail("c", Failed, "no");
+    run.rerun_from("_fan_0");
+    assert_eq!(run.latest("j").status, TaskStatus::Skipped);
+    finish(&mut run, &["_fan_1", "_fan_0", "c"]);
+    completed(&run);
+}
+
+#[test]
+fn a_skipped_join_stays_so_when_a_branch_comes_again() {
+    let mut run = with_a_skipped_join(fork("f", &[&[once("a")], &[once("b")]]));
+    run.complete("a", json!({}));
+    run.fail("b", Failed, "no");
+    run.rerun_from("a");
+    assert_eq!(run.latest("j").status, TaskStatus::Skipped);
+    finish(&mut run, &["c", "b", "a"]);
+    completed(&run);
+}

@@ -198,6 +198,8 @@ fn a_key_that_comes_to_nothing_fails_the_task_and_says_which() {
     let mut family = shop(charge(json!({}), json!({})));
     let run = family.start("flow", json!({"order": "x".repeat(513)}));
     assert!(reason(&family, run).starts_with("effect.key: 513 bytes"));
+    let run = order(&mut family, "a\0b", 10);
+    assert!(reason(&family, run).starts_with("effect.key: it has a NUL"));
 }
 
 #[test]
