@@ -1,11 +1,10 @@
 //! # The house: a whole server in this process, which can die and come back
 //!
-//! Or several that share a database, and die together. Messages go through the real door, without
-//! sockets. Time stands still until it is advanced, so
+//! Or several that share a database and die one by one, some of them in the middle of nothing.
+//! Messages go through the real door, without sockets. Time stands still until it is advanced, so
 //! the house can be waited for by condition: it is quiet when nothing waits and nothing is due.
 
 use std::cell::Cell;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -17,7 +16,8 @@ use semel_model::Timestamp;
 use semel_runtime::{Runtime, Sabotage, Settings, World};
 use semel_store::{Clock, MemoryStore, Plant, Store};
 use semel_store_postgres::{Options, PostgresStore};
-use semel_store_sqlite::{OpenError, SqliteStore};
+use semel_store_sqlite::SqliteStore;
+use semel_tests::dice::Dice;
 use semel_tests::postgres;
 use semel_tests::scripts::AtOnce;
 use tempfile::TempDir;
@@ -105,6 +105,8 @@ pub(crate) struct House {
     lives: Vec<Life>,
     /// Counts what was asked, so that all of them are.
     asked: Cell<usize>,
+    /// Who dies beside the one that has committed.
+    dice: Dice,
 }
 
 /// What outlives a life.
@@ -136,8 +138,8 @@ impl House {
         let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let lanes = if matches!(on, On::Postgres | On::ThreeNodes) { 2 } else { 1 };
         let settings = Settings { sabotage, lanes, down: || {}, ..Settings::default() };
-        let (lives, asked) = (Vec::new(), Cell::new(0));
-        let mut house = Self { tokio, clock, disk, settings, lives, asked };
+        let (lives, asked, dice) = (Vec::new(), Cell::new(0), Dice::thrown());
+        let mut house = Self { tokio, clock, disk, settings, lives, asked, dice };
         house.live()?;
         Ok(house)
     }
@@ -150,7 +152,7 @@ impl House {
         let stores: Vec<Arc<dyn Store>> = match &self.disk {
             Disk::Memory(store) => vec![Arc::new(store.clone())],
             Disk::Sqlite(directory) => {
-                vec![Arc::new(self.open_sqlite(directory.path())?)]
+                vec![Arc::new(SqliteStore::open(directory.path(), Arc::clone(&self.clock))?)]
             }
             Disk::Postgres(url, nodes) => {
                 let stores = nodes.iter().map(|node| open_postgres(url, node));
@@ -160,19 +162,6 @@ impl House {
         let lives = stores.into_iter().map(|store| self.live_on(store));
         self.lives = lives.collect::<Result<_>>()?;
         Ok(())
-    }
-
-    /// A process that another test is just starting holds what this one holds, for a moment.
-    fn open_sqlite(&self, directory: &Path) -> Result<SqliteStore> {
-        let deadline = Instant::now() + PATIENCE;
-        loop {
-            match SqliteStore::open(directory, Arc::clone(&self.clock)) {
-                Err(OpenError::Held { .. }) if Instant::now() < deadline => {
-                    std::thread::sleep(GLANCE);
-                }
-                opened => return Ok(opened?),
-            }
-        }
     }
 
     fn live_on(&self, store: Arc<dyn Store>) -> Result<Life> {
@@ -262,14 +251,19 @@ impl House {
         self.settle()
     }
 
-    /// Whoever died is started again; others, should there be some, have gone on.
+    /// Whoever died is started again, and one of the others, should there be some: it is killed
+    /// wherever it is, and knows nothing of what it has seen. The rest goes on.
     pub(crate) fn revive(&mut self) -> Result<()> {
         let Disk::Postgres(url, nodes) = &self.disk else { return self.reopen() };
-        for (at, node) in nodes.iter().enumerate() {
-            if self.lives[at].runtime.is_down() {
-                self.lives[at].runtime.stop(); // All of its lanes are dead before it comes back.
-                self.lives[at] = self.live_on(open_postgres(url, node)?)?;
-            }
+        let is_down = |at: &usize| self.lives[*at].runtime.is_down();
+        let (mut fallen, others): (Vec<_>, Vec<_>) = (0..nodes.len()).partition(is_down);
+        if !others.is_empty() {
+            let chosen = self.dice.below(u64::try_from(others.len())?);
+            fallen.push(others[usize::try_from(chosen)?]);
+        }
+        for at in fallen {
+            self.lives[at].runtime.stop(); // All of its lanes are dead before it comes back.
+            self.lives[at] = self.live_on(open_postgres(url, nodes[at])?)?;
         }
         Ok(())
     }

@@ -7,7 +7,7 @@
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use semel_model::{ExecutionId, Timestamp};
@@ -27,6 +27,10 @@ const CACHE_KIB: i64 = 32 * 1024;
 const STATEMENTS: usize = 64;
 /// The writer waits for nobody but a checkpoint that starts the log again.
 const BUSY_MS: u64 = 10_000;
+/// Of a process that has ended, the lock may be left for a moment: a child it was just starting has a copy
+/// until it runs its own program.
+const LOCK_WAIT: Duration = Duration::from_secs(2);
+const LOCK_EVERY: Duration = Duration::from_millis(10);
 
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
@@ -112,10 +116,18 @@ fn lock(directory: &Path) -> Result<File, OpenError> {
     }
     let options = File::options().create(true).truncate(false).write(true).to_owned();
     let lock = options.open(directory.join(LOCK)).map_err(unusable)?;
-    match lock.try_lock() {
-        Ok(()) => Ok(lock),
-        Err(TryLockError::WouldBlock) => Err(OpenError::Held { directory: directory.to_owned() }),
-        Err(TryLockError::Error(source)) => Err(unusable(source)),
+    let until = Instant::now() + LOCK_WAIT;
+    loop {
+        match lock.try_lock() {
+            Ok(()) => return Ok(lock),
+            Err(TryLockError::WouldBlock) if Instant::now() < until => {
+                std::thread::sleep(LOCK_EVERY);
+            }
+            Err(TryLockError::WouldBlock) => {
+                return Err(OpenError::Held { directory: directory.to_owned() });
+            }
+            Err(TryLockError::Error(source)) => return Err(unusable(source)),
+        }
     }
 }
 
@@ -163,7 +175,7 @@ fn credit_downtime(connection: &Connection, clock: &Clock) -> Result<(), OpenErr
     let downtime_ms = now.since_ms(last);
     write::transact(connection, || {
         let credit = "UPDATE deliveries SET lease_until = min(lease_until, ?1 - ?2) + ?2 \
-                      WHERE lease_until IS NOT NULL";
+                      WHERE leased AND lease_until IS NOT NULL";
         connection.execute(credit, (i64::MAX, downtime_ms)).map_err(fault::of)?;
         // Else a second start before the first round would credit the same time again.
         connection.execute("UPDATE lanes SET at = ?1", [now.ms()]).map_err(fault::of)?;
@@ -227,6 +239,20 @@ mod tests {
         assert!(refused.to_string().contains("used by another process"), "{refused}");
         drop(store);
         SqliteStore::open(directory.path(), clock()).unwrap();
+    }
+
+    #[test]
+    fn a_lock_that_is_left_for_a_moment_is_waited_for() {
+        let directory = tempfile::tempdir().unwrap();
+        let ended = lock(directory.path()).unwrap();
+        let left = ended.try_clone().unwrap(); // As a child has it.
+        drop(ended);
+        std::thread::scope(|scope| {
+            let opening = scope.spawn(|| lock(directory.path()).map(drop));
+            std::thread::sleep(5 * LOCK_EVERY); // It has been refused once by now.
+            drop(left);
+            opening.join().unwrap().unwrap();
+        });
     }
 
     #[test]
