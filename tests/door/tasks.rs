@@ -57,7 +57,9 @@ fn logs_are_kept_as_each_client_sends_them_and_read_oldest_first() {
     assert_eq!((&lines[3]["createdTime"], &lines[3]["taskId"]), (&json!(5), &json!(id)));
     assert!(lines[4]["createdTime"].as_i64() > Some(5), "a line without a time is of now");
     let unknown = "/api/tasks/0190c3f0-0000-8000-8000-000000000000/log";
-    assert_eq!(house.send(&Request::new("POST", unknown).body("x")).status, 200);
+    let taken = house.send(&Request::new("POST", unknown).body("x"));
+    let warning = "no run has this task; the line was not kept";
+    assert_eq!((taken.status, taken.header("x-semel-warning")), (200, Some(warning)));
     assert_eq!(house.send(&Request::get(unknown)).status, 204);
 }
 

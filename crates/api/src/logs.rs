@@ -6,7 +6,7 @@ use semel_model::{TaskExecLog, TaskResult, Timestamp};
 use semel_runtime::{Class, Work};
 use semel_store::{LogLine, Place};
 
-use crate::answer::{Answered, empty, json, nothing};
+use crate::answer::{Answered, empty, json, nothing, with_header};
 use crate::app::App;
 use crate::endpoint::{Endpoint, get, post};
 use crate::error::ApiError;
@@ -20,6 +20,8 @@ const LINES_PER_REPORT_MAX: usize = 10;
 
 /// Longer lines are cut.
 const LINE_CHARS_MAX: usize = 16_384;
+
+const NOT_KEPT: &str = "no run has this task; the line was not kept";
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     vec![
@@ -52,10 +54,12 @@ fn line(place: Place, text: &str, mask: &Mask, created_at: Timestamp) -> LogLine
     LogLine { place, created_at, line: line.collect() }
 }
 
-/// `POST /api/tasks/{id}/log`: a line about a task nobody knows is taken and not kept.
+/// `POST /api/tasks/{id}/log`: a line about a task nobody knows is taken and not kept, and that is said.
 async fn write(State(app): State<App>, Path(id): Path<String>, body: Body) -> Answered {
     let text = body.text()?;
-    let Some(place) = place(&app, &id).await? else { return Ok(empty()) };
+    let Some(place) = place(&app, &id).await? else {
+        return Ok(with_header(empty(), "x-semel-warning", NOT_KEPT));
+    };
     let about = move |execution: &semel_engine::Execution| execution.task(place.task).cloned();
     let mask = app.runtime.mask(place.execution, about).await?;
     let line = line(place, &text, &mask, app.runtime.now());

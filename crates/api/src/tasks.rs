@@ -101,8 +101,9 @@ async fn claim(
 ) -> Result<Vec<HandedOut>, ApiError> {
     let worker = params.text("workerid").map(str::to_owned);
     let domain = params.text("domain").map(str::to_owned);
-    for (name, value) in [("workerid", &worker), ("domain", &domain)] {
-        plain(name, value.as_deref())?;
+    let texts = [("workerid", worker.as_deref()), ("domain", domain.as_deref())];
+    for (name, value) in texts.into_iter().chain([("tasktype", Some(&*task_type))]) {
+        plain(name, value)?;
     }
     if count == 0 {
         return Ok(Vec::new());
