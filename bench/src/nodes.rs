@@ -146,7 +146,8 @@ async fn counters(servers: &[Server]) -> Result<[f64; COUNTERS.len()]> {
         for ((name, _), sum) in COUNTERS.iter().zip(&mut sums) {
             let line =
                 text.lines().find_map(|line| line.strip_prefix(name)?.split(' ').next_back());
-            *sum += line.and_then(|number| number.parse::<f64>().ok()).unwrap_or(0.0);
+            let line = line.with_context(|| format!("{} does not count {name}", server.address))?;
+            *sum += line.parse::<f64>().with_context(|| format!("{name} {line}"))?;
         }
     }
     Ok(sums)

@@ -7,6 +7,7 @@ FILE is told how many orders are done so far. Whatever is asked here may be aske
 asked, of one node after the other, until it is answered.
 """
 
+import http.client
 import itertools
 import json
 import os
@@ -24,6 +25,7 @@ TURNS = itertools.count()
 
 started = {}  # Order to run.
 twice = set()  # Orders that were given two runs.
+told = Counter()  # Tasks whose report was accepted, as the nodes said.
 figures = Counter()
 lock = threading.Lock()
 over = threading.Event()
@@ -42,10 +44,16 @@ def ask(path, body=None):
         except urllib.error.HTTPError as error:
             if error.code not in (429, 503):
                 raise SystemExit(f"{path}: {error.code} {error.read().decode()}")
-        except OSError:
+        except (OSError, http.client.HTTPException):
             with lock:
                 figures["unanswered"] += 1
         time.sleep(0.02)
+
+
+def end_all(failure):
+    """A worker that fails ends everything: nobody would do its work, or hear of it."""
+    print(f"{failure.thread.name}: {failure.exc_value!r}", file=sys.stderr, flush=True)
+    os._exit(1)
 
 
 def get(path):
@@ -86,8 +94,11 @@ def work(worker):
                 report = {name: task[name] for name in ("workflowInstanceId", "taskId", "fenceToken")}
                 _, is_stale = ask("/tasks", {**report, "workerId": worker, "status": "COMPLETED", "outputData": {}})
                 with lock:
-                    figures["stale" if is_stale else "accepted"] += 1
-                    if kind == "ship" and not is_stale:
+                    if is_stale:
+                        figures["stale"] += 1
+                        continue
+                    told[task["taskId"]] += 1
+                    if kind == "ship":
                         figures["done"] += 1
                         tell(figures["done"])
 
@@ -102,7 +113,10 @@ def results(run):
 
 def main():
     define()
-    workers = [threading.Thread(target=work, args=(f"worker-{number}",)) for number in range(WORKERS)]
+    threading.excepthook = end_all
+    names = [f"worker-{number}" for number in range(WORKERS)]
+    # Daemons: whatever ends this thread ends them too.
+    workers = [threading.Thread(target=work, args=(name,), name=name, daemon=True) for name in names]
     for worker in workers:
         worker.start()
     place_orders()
@@ -123,6 +137,8 @@ def main():
     print(f"tasks with an accepted result: {len(accepted)}")
     print(f"tasks with two accepted results: {doubled}")
     print(f"(asked again because nobody answered: {figures['unanswered']}; reports that came too late: {figures['stale']})", flush=True)
+    if told != accepted:
+        raise SystemExit(f"{len(told)} reports were accepted, as workers were told, and the journals do not have the same ones")
     if statuses["COMPLETED"] != ORDERS or len(accepted) != 2 * ORDERS or twice or doubled:
         raise SystemExit("something was lost, or done twice")
 

@@ -5,6 +5,7 @@
 
 mod arrows;
 mod budget;
+mod conflicts;
 mod leaks;
 mod names;
 mod proofs;
@@ -47,6 +48,12 @@ fn every_module_is_named_after_a_concept() {
 #[test]
 fn no_file_names_the_machine_it_was_written_on() {
     expect_none(tree::files("").iter().flat_map(|file| leaks::objections(&file.path, &file.text)));
+}
+
+#[test]
+fn no_file_holds_a_merge_that_was_not_finished() {
+    let files = tree::files("");
+    expect_none(files.iter().flat_map(|file| conflicts::objections(&file.path, &file.text)));
 }
 
 #[test]

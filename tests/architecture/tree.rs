@@ -33,8 +33,10 @@ fn collect(directory: &Path, found: &mut Vec<File>) {
     for entry in entries.flatten() {
         let path = entry.path();
         let Ok(kind) = entry.file_type() else { continue };
-        let is_skipped = entry.file_name().to_str().is_some_and(|name| SKIPPED.contains(&name));
-        if kind.is_dir() && !is_skipped {
+        if entry.file_name().to_str().is_some_and(|name| SKIPPED.contains(&name)) {
+            continue; // A file too: in a second worktree `.git` is one.
+        }
+        if kind.is_dir() {
             collect(&path, found);
         } else if kind.is_file()
             && let Ok(text) = fs::read_to_string(&path)

@@ -20,6 +20,8 @@ fn a_stopped_server_goes_on_in_another_directory() {
     };
     let served = copy(&[]);
     assert_eq!(served.code, Some(5), "{served:?}");
+    let served = semel_in(next.path(), &["raise-fences", "--data", &data], &[]);
+    assert_eq!(served.code, Some(5), "{served:?}");
     house.server.stop().expect("it stops");
     let done = copy(&[]).ok();
     assert_eq!(done.row("executions"), ["executions", "1", "1"]);

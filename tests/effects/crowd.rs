@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Result, ensure};
-use semel_tests::process::{Caller, DEADLINE, Server, until};
+use semel_tests::postgres;
+use semel_tests::process::{Caller, DEADLINE, until};
+use semel_tests::site::Site;
 use serde_json::json;
 
 use crate::matrix::define;
@@ -15,10 +17,19 @@ const WORKERS: usize = 20;
 
 #[test]
 fn two_hundred_workflows_with_one_key_have_one_effect() -> Result<()> {
+    crowd(Site::alone()?)
+}
+
+#[test]
+#[ignore = "needs PostgreSQL; run by ./check full"]
+fn two_hundred_workflows_with_one_key_have_one_effect_through_three_nodes() -> Result<()> {
+    crowd(Site::cluster(&postgres::shared().database()?)?)
+}
+
+fn crowd(site: Site) -> Result<()> {
     let directory = tempfile::tempdir()?;
-    let mut server = Server::start(directory.path(), &[])?;
     let oracle = Oracle::start(directory.path())?;
-    let caller = server.caller()?;
+    let caller = site.caller()?;
     define(&caller, "RETRY", 600)?;
     let ids: Vec<String> = (0..WORKFLOWS)
         .map(|_| Ok(caller.post("/api/workflow/checkout", &json!({"order": "9243"}))?.body))
@@ -47,7 +58,7 @@ fn two_hundred_workflows_with_one_key_have_one_effect() -> Result<()> {
     ensure!(outputs.len() == 1, "they were told different things: {outputs:?}");
     let replayed = statuses.iter().filter(|status| *status == "REPLAYED").count();
     ensure!(replayed == WORKFLOWS - 1, "{replayed} were replayed: {statuses:?}");
-    server.stop()
+    site.stop()
 }
 
 /// Until every workflow has ended.

@@ -153,7 +153,7 @@ impl Sim {
         let at = self.dice.below(u64::from(LANES)) as usize;
         let (lane, inbox, prepared) = &mut self.lanes[at];
         let Some(round) = prepared.take() else {
-            *prepared = lane.begin();
+            *prepared = lane.begin().expect("it is not replaced");
             return;
         };
         let stepped = lane.finish(round).unwrap_or_else(|down| panic!("{down}"));

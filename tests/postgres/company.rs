@@ -12,11 +12,13 @@ use semel_store::conformance::samples::{self, BEGIN, execution, place, queue};
 use semel_store::conformance::search;
 use semel_store::search::{Hits, Search};
 use semel_store::{
-    Batch, HandedOver, Place, Row, RunRow, Stamp, Store, StoreError, TaskRow, Touches, Writes,
+    Batch, HandedOver, Place, Polled, Row, RunRow, Stamp, Store, StoreError, Stretch, TaskRow,
+    Touches, Writes,
 };
 use semel_tests::postgres;
 use semel_tests::process::{DEADLINE, until};
 
+use crate::between::{Between, HINTED};
 use crate::fixture::Database;
 
 const WEEK_MS: i64 = 7 * 24 * 3_600 * 1_000;
@@ -49,7 +51,8 @@ fn a_round_that_waits_gets_its_row_when_the_other_has_committed() {
     });
     is_begun.recv().unwrap();
     let server = postgres::shared();
-    let waits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
+    let waits = "SELECT count(*) FROM pg_stat_activity \
+         WHERE wait_event_type = 'Lock' AND datname = current_database()";
     let is_waiting = || (server.psql_at(&database.url, waits).ok()? != "0").then_some(());
     until("the second waits", DEADLINE, is_waiting).unwrap();
     let moved = semel_engine::Head { updated_at: BEGIN.plus_ms(7), ..samples::head(1) };
@@ -123,6 +126,25 @@ fn a_hint_is_heard_by_the_others() {
 
 #[test]
 #[ignore = "needs PostgreSQL; run by ./check full"]
+fn hints_are_heard_again_after_their_connection_has_ended_in_the_middle_of_one() {
+    let database = Database::new();
+    let between = Between::stand();
+    let (one, two) = (database.open_as("one"), between.way_to(&database).open_as("two"));
+    let (told, heard) = channel();
+    one.on_hint(Box::new(|_| {}));
+    two.on_hint(Box::new(move |queues| drop(told.send(queues))));
+    assert_eq!(heard.recv_timeout(DEADLINE).unwrap(), BTreeSet::new());
+    between.cut_at(HINTED);
+    one.hint([queue("lost")].into());
+    let again = heard.recv_timeout(DEADLINE).unwrap();
+    assert_eq!(again, BTreeSet::new(), "it may have missed something");
+    assert!(between.has_cut());
+    one.hint([queue("work")].into());
+    assert_eq!(heard.recv_timeout(DEADLINE).unwrap(), [queue("work")].into());
+}
+
+#[test]
+#[ignore = "needs PostgreSQL; run by ./check full"]
 fn nodes_that_never_come_back_are_forgotten_and_their_fences_are_not() {
     let database = Database::new();
     let (gone, idle) = (database.open_as("gone"), database.open_as("idle"));
@@ -133,12 +155,20 @@ fn nodes_that_never_come_back_are_forgotten_and_their_fences_are_not() {
     let mut lives = alive.writer(0).unwrap();
     lives.commit(at(1, BEGIN.plus_ms(1), Writes::default())).unwrap();
     let late = BEGIN.plus_ms(2 * WEEK_MS);
+    let polled = |task_type, at| {
+        let worker = None;
+        alive.note_poll(&Polled { queue: samples::queue(task_type), worker, at }).unwrap();
+    };
+    polled("of old", BEGIN);
     idle.clock().advance_ms(2 * WEEK_MS);
+    polled("of now", late);
     lives.commit(at(2, late, Writes::default())).unwrap();
     drop(database.open_as("alive"));
     let names = "SELECT string_agg(name, ' ' ORDER BY name) FROM nodes";
     let names = postgres::shared().psql_at(&database.url, names).unwrap();
     assert_eq!(names, "alive");
+    let polls = alive.polls().unwrap();
+    assert_eq!(polls.len(), 1, "nobody asks for what was asked for so long ago: {polls:?}");
     assert_eq!(alive.fence_floor().unwrap(), 9_000, "no fence is drawn twice");
     assert_eq!(alive.last_at().unwrap(), Some(late));
     // One that was only idle goes on.
@@ -193,4 +223,23 @@ fn what_a_slower_node_writes_of_an_earlier_moment_replaces_nothing_later() {
     let completed = Search::parse("status = 'COMPLETED'", "*", "").unwrap();
     assert_eq!(index.workflows(&completed).unwrap().page, [execution(1)]);
     assert_eq!(index.indexed(None, 9).unwrap()[0].1.seq, 7);
+}
+
+#[test]
+#[ignore = "needs PostgreSQL; run by ./check full"]
+fn a_run_is_whole_when_every_node_has_indexed_its_entries_in_whichever_order() {
+    let database = Database::new();
+    let nodes = ["one", "two"].map(|name| database.open_as(name));
+    let put = |node: usize, seq, brings: &[(u64, u64)]| {
+        let brings = brings.iter().map(|(after, to)| Stretch { after: *after, to: *to }).collect();
+        let runs = vec![RunRow { seq, brings, ..search::run(1) }];
+        nodes[node].index().put(&Batch { runs, ..Batch::default() }).unwrap();
+        let indexed = nodes[node].index().indexed(None, 9).unwrap();
+        (indexed[0].1.seq, indexed[0].1.is_whole)
+    };
+    assert_eq!(put(0, 4, &[(3, 4)]), (4, false));
+    assert_eq!(put(1, 7, &[(4, 5), (6, 7)]), (7, false));
+    assert_eq!(put(1, 3, &[(0, 3)]), (7, false), "one of the first dies with what it knew");
+    assert_eq!(put(0, 8, &[(7, 8)]), (8, false));
+    assert_eq!(put(0, 6, &[(5, 6)]), (8, true));
 }

@@ -106,7 +106,8 @@ fn counted(site: &Site, name: &'static str) -> Result<f64> {
     for address in site.addresses() {
         let text = Caller::new(address)?.get("/metrics")?.body;
         let line = text.lines().find_map(|line| line.strip_prefix(name)?.split_whitespace().last());
-        sum += line.map_or(Ok(0.0), str::parse).context(name)?;
+        let line = line.with_context(|| format!("{address} does not count {name}"))?;
+        sum += line.parse::<f64>().context(name)?;
     }
     Ok(sum)
 }

@@ -92,6 +92,7 @@ fn a_node_that_was_frozen_applies_nothing_stale() {
     let scene = Scene {
         b: Caller::patient(address, 2 * DEADLINE).unwrap(),
         pid,
+        asked: Default::default(),
         busy: Mutex::default(),
         is_awake: AtomicBool::new(false),
         is_over: AtomicBool::new(false),
@@ -106,6 +107,8 @@ struct Scene {
     cluster: Cluster,
     b: Caller,
     pid: u32,
+    /// The key under which each client asks B for a run.
+    asked: [Mutex<String>; CLIENTS],
     /// Runs that B has started, by their keys; some of them are whose tasks are held.
     busy: Mutex<BTreeMap<String, String>>,
     is_awake: AtomicBool,
@@ -141,6 +144,8 @@ impl Scene {
             ids.iter().chain([&&*keys["completed"]]).for_each(|id| self.completes(id));
             let before: Vec<_> = ids.iter().map(|id| self.told(id)).collect();
 
+            self.rows_are_free();
+
             // Part of the scenario: it is about what happens to who stands still for so long.
             std::thread::sleep(standstill().saturating_sub(frozen.elapsed()));
             assert!(!late.iter().any(|report| report.is_finished()), "B answers nobody");
@@ -173,6 +178,7 @@ impl Scene {
         let before = before.map(|number| format!("before {client} {number}"));
         let after = (0..BUSY_MIN).map(|number| format!("after {client} {number}"));
         for key in before.chain(after) {
+            self.asked[client].lock().unwrap().clone_from(&key);
             let id = self.ask(Method::POST, "/api/workflow", Some(&begin("pair", &key)));
             assert_eq!(id.status, 200, "{id:?}");
             self.busy.lock().unwrap().insert(key, id.body);
@@ -204,6 +210,15 @@ impl Scene {
             (open != "0").then_some(())
         })
         .unwrap();
+    }
+
+    /// The database has ended the round, and others do what it was about, while B stands still.
+    fn rows_are_free(&self) {
+        let open = || postgres::shared().psql_at(&self.cluster.url, OPEN_ROUNDS).unwrap();
+        until("no round stands open", DEADLINE, || (open() == "0").then_some(())).unwrap();
+        for key in self.asked.each_ref().map(|key| key.lock().unwrap().clone()) {
+            self.cluster.begin(&key);
+        }
     }
 
     /// At B, whose answer may be long in coming.

@@ -5,18 +5,24 @@
 
 #![expect(clippy::unwrap_used, reason = "a test says what went wrong by panicking")]
 
+mod between;
 mod cluster;
 mod company;
 mod conformance;
 mod contention;
 mod copy;
+mod deadlock;
 mod differential;
 mod fixture;
 mod frozen;
+mod indexing;
 mod later;
+mod limits;
 mod lost;
 mod nodes;
 mod opening;
 mod plans;
+mod retention;
+mod standstill;
 mod tls;
 mod under_way;

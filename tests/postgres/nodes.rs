@@ -4,11 +4,14 @@
 
 use std::collections::BTreeSet;
 
-use semel_engine::{Delivery, HandOut, RecordKey};
-use semel_model::Digest;
+use semel_engine::{Address, Delivery, HandOut, Head, MessageKey, RecordKey};
+use semel_model::{Digest, ExecutionId};
 use semel_store::conformance::samples::{self, BEGIN, execution, place, queue};
-use semel_store::{DocumentKey, Due, Kind, Row, Stamp, Store, Touches, Writer, Writes};
+use semel_store::{
+    DocumentKey, Due, Kind, Place, Row, Stamp, Store, StoreError, Touches, Writer, Writes,
+};
 use semel_store_postgres::PostgresStore;
+use semel_tests::postgres;
 
 use crate::fixture::Database;
 
@@ -145,23 +148,68 @@ fn of_a_token_that_another_node_works_on_nothing_is_told() {
     assert_eq!(held.by_token, [(token, vec![place(1, 1), place(1, 2)])].into());
 }
 
+/// All kinds of what can be due: to be woken, to be taken, to be told to a run and to the world.
+fn armed(number: u8) -> Writes {
+    let waiting = HandOut { armed: true, poll_until: Some(BEGIN), ..HandOut::default() };
+    let waiting = Delivery { hand_out: waiting, ..samples::delivery(number, 1) };
+    let head = Head { wake_at: Some(BEGIN), ..samples::head(number) };
+    let messages = [samples::message(number, 1, 0), samples::publication(number, 1, 1)];
+    Writes {
+        heads: samples::put_heads([head]).heads,
+        messages: samples::put_messages(messages).messages,
+        ..samples::put_deliveries([waiting])
+    }
+}
+
+fn told(due: &Due) -> (Vec<ExecutionId>, Vec<Place>, Vec<MessageKey>) {
+    let messages = due.messages.iter().map(|(key, _)| *key).collect();
+    (due.executions.clone(), due.deliveries.clone(), messages)
+}
+
 #[test]
 #[ignore = "needs PostgreSQL; run by ./check full"]
 fn what_is_due_is_told_to_one_node() {
     let (_database, nodes) = two();
     let [mut one, mut two] = lanes(&nodes);
-    let waiting = HandOut { armed: true, poll_until: Some(BEGIN), ..HandOut::default() };
-    let waiting = Delivery { hand_out: waiting, ..samples::delivery(1, 1) };
-    let messages = samples::put_messages([samples::message(1, 1, 0)]).messages;
-    one.commit(stamped(1, Writes { messages, ..samples::put_deliveries([waiting]) })).unwrap();
-    let told = two.due(BEGIN, 9).unwrap();
-    assert_eq!(told.deliveries, [place(1, 1)]);
-    assert_eq!(told.messages, [], "its writer carries it");
+    one.commit(stamped(1, armed(1))).unwrap();
+    let first = two.due(BEGIN, 9).unwrap();
+    assert_eq!(
+        told(&first),
+        (vec![execution(1)], vec![place(1, 1)], vec![]),
+        "of messages its writer"
+    );
     assert_eq!(without_ripe(one.due(BEGIN, 9).unwrap()), Due::default());
     let later = BEGIN.plus_ms(60_000);
-    let told = one.due(later, 9).unwrap();
-    assert_eq!((told.deliveries.len(), told.messages.len()), (1, 1), "nobody had dealt with it");
+    let messages = [0, 1].map(|at| samples::message_key(1, 1, at)).to_vec();
+    let again = one.due(later, 9).unwrap();
+    let all = (vec![execution(1)], vec![place(1, 1)], messages);
+    assert_eq!(told(&again), all, "nobody had dealt with it");
+    assert!(matches!(&again.messages[1].1, Address::Sink(_)));
     assert_eq!(without_ripe(two.due(later, 9).unwrap()), Due::default());
+}
+
+#[test]
+#[ignore = "needs PostgreSQL; run by ./check full"]
+fn what_another_node_is_looking_at_is_passed_over() {
+    let (database, nodes) = two();
+    let [mut one, mut two] = lanes(&nodes);
+    one.commit(stamped(1, armed(1))).unwrap();
+    one.commit(stamped(2, armed(2))).unwrap();
+    let mut other = postgres::shared().session(&database.url).unwrap();
+    let look = |table, column| {
+        format!("SELECT 1 FROM {table} WHERE {column} = '{}' FOR UPDATE", execution(1))
+    };
+    let tables = [("executions", "id"), ("deliveries", "execution"), ("messages", "sender")];
+    let looks = tables.map(|(table, column)| look(table, column)).join("; ");
+    other.run(&format!("BEGIN; {looks}")).unwrap();
+    let later = BEGIN.plus_ms(60_000);
+    let of = |number| {
+        let messages = [0, 1].map(|at| samples::message_key(number, 1, at)).to_vec();
+        (vec![execution(number)], vec![place(number, 1)], messages)
+    };
+    assert_eq!(told(&two.due(later, 9).unwrap()), of(2));
+    other.run("ROLLBACK").unwrap();
+    assert_eq!(told(&two.due(later, 9).unwrap()), of(1), "it was only looked at");
 }
 
 fn without_ripe(due: Due) -> Due {
@@ -179,6 +227,13 @@ fn a_lane_has_one_writer_and_the_first_one_writes_nothing_more() {
     assert!(first.hold(&Touches::default()).is_err());
     assert!(first.commit(stamped(2, Writes::default())).is_err());
     second.commit(stamped(2, Writes::default())).unwrap();
+    let is_replaced = |told: Result<(), StoreError>| matches!(told, Err(StoreError::Replaced));
+    let stamp = stamped(2, Writes::default()).stamp;
+    assert!(
+        is_replaced(first.happened(stamp).map(drop)),
+        "the round of that number is not its own"
+    );
+    assert!(is_replaced(first.due(BEGIN, 9).map(drop)), "what is due is not its business any more");
     assert_eq!(store.last_round(0).unwrap(), 2);
 }
 
@@ -191,6 +246,29 @@ fn time_is_the_same_on_every_node() {
     let held = nodes[1].writer(0).unwrap().hold(&Touches::default()).unwrap();
     assert_eq!(held.now, nodes[0].now());
     assert_eq!(nodes[1].now(), nodes[0].now(), "seen with the round");
+}
+
+/// As after a failover to a machine that is behind.
+#[test]
+#[ignore = "needs PostgreSQL; run by ./check full"]
+fn a_node_that_comes_while_the_clock_is_behind_is_not() {
+    let (database, nodes) = two();
+    let late = BEGIN.plus_ms(3_600_000);
+    nodes[0].clock().advance_ms(3_600_000);
+    let stamp = Stamp { lane: 0, round: 1, at: late, fence: 1 };
+    nodes[0].writer(0).unwrap().commit(Writes { stamp, ..Writes::default() }).unwrap();
+    database.set_clock(BEGIN);
+    let node = database.open_as("three");
+    assert_eq!(node.now(), late);
+    let mut lane = node.writer(0).unwrap();
+    let task = Delivery { ready_at: late, ..samples::delivery(1, 1) };
+    lane.commit(Writes { stamp, ..samples::put_deliveries([task]) }).unwrap();
+    assert_eq!(lane.offers(&[queue("work")].into(), 9).unwrap(), [(queue("work"), 1)].into());
+    let held = lane.hold(&Touches { wanted: [(queue("work"), 9)].into(), ..Touches::default() });
+    let held = held.unwrap();
+    assert_eq!(held.now, late, "a lease that begins now does not end at once");
+    assert_eq!(held.ready[&queue("work")], [place(1, 1)]);
+    assert_eq!(nodes[0].now(), late, "nor does a node go back that was there");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! # Opening: what is wrong is said with what to do, and many may open at once
 
-use semel_store::Store;
+use semel_store::{Store, Writes};
 use semel_store_postgres::{OpenError, Options, PostgresStore, migrate, schema};
 use semel_tests::postgres;
 
@@ -44,6 +44,19 @@ fn what_is_wrong_with_an_address_is_said() {
     let error = refusal(&stranger);
     assert!(matches!(error, OpenError::Login { .. }), "{error}");
     assert!(error.to_string().contains("stranger"), "{error}");
+}
+
+#[test]
+#[ignore = "needs PostgreSQL; run by ./check full"]
+fn of_several_hosts_the_one_that_is_there_is_used() {
+    let url = postgres::shared().database().unwrap();
+    for hosts in ["127.0.0.1:1,127.0.0.1:", "localhost:1,127.0.0.1:"] {
+        let url = url.replace("127.0.0.1:", hosts);
+        let store = PostgresStore::open(&url, &Options::named("node")).unwrap();
+        store.writer(0).unwrap().commit(Writes::default()).unwrap();
+    }
+    let error = refusal("postgres://semel@127.0.0.1:1,127.0.0.1:2/semel");
+    assert!(error.to_string().contains("127.0.0.1,127.0.0.1:1,2/semel"), "{error}");
 }
 
 #[test]

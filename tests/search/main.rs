@@ -8,7 +8,7 @@ mod server;
 
 use semel_model::{ExecutionId, TaskId, WorkflowStatus};
 use semel_store::search::WorkflowSearch;
-use semel_store::{Batch, HandedOver, Place, RunRow};
+use semel_store::{Batch, HandedOver, Place, RunRow, Stretch};
 use serde_json::{Value, json};
 use server::{Disk, Server};
 
@@ -172,6 +172,7 @@ fn stray(id: ExecutionId) -> RunRow {
     RunRow {
         id,
         seq: 1,
+        brings: vec![Stretch { after: 0, to: 1 }],
         name: "stray".to_owned(),
         version: 1,
         status: WorkflowStatus::Running,
@@ -199,6 +200,42 @@ fn rows_that_are_missing_are_written() {
     is_mended(|disk, scene| {
         put(disk, &Batch { removed: vec![scene.over, scene.held.execution], ..Batch::default() });
     });
+}
+
+/// A server dies before it has indexed some entries, and those after them are indexed by the next.
+#[test]
+fn tasks_of_entries_that_were_lost_are_found_though_later_ones_were_indexed() {
+    is_mended(|disk, scene| {
+        let store = disk.store();
+        let ends = store.ends_of_journals(None, 9).unwrap();
+        let (id, seq) = ends.into_iter().find(|(id, _)| *id == scene.over).unwrap();
+        let later = RunRow {
+            seq,
+            brings: vec![Stretch { after: seq - 1, to: seq }],
+            status: WorkflowStatus::Failed,
+            ..stray(id)
+        };
+        store.index().put(&Batch { removed: vec![id], ..Batch::default() }).unwrap();
+        store.index().put(&Batch { runs: vec![later], ..Batch::default() }).unwrap();
+    });
+}
+
+#[test]
+fn what_is_indexed_as_it_happens_is_whole() {
+    for disk in Disk::both() {
+        let server = Server::on(&disk);
+        let scene = Scene::set(&server);
+        server.report(&server.poll("pay"), "COMPLETED", &json!({}));
+        server.ask("DELETE", &format!("/api/workflow/{}", scene.waits), &Value::Null);
+        server.ask("POST", &format!("/api/workflow/{}/restart", scene.waits), &Value::Null);
+        assert_eq!(server.runs("", "*").len(), 3);
+        drop(server);
+        let store = disk.store();
+        let indexed = store.index().indexed(None, 9).unwrap();
+        assert!(indexed.iter().all(|(_, row)| row.is_whole), "{indexed:?}");
+        let seqs: Vec<_> = indexed.into_iter().map(|(id, row)| (id, row.seq)).collect();
+        assert_eq!(seqs, store.ends_of_journals(None, 9).unwrap());
+    }
 }
 
 #[test]

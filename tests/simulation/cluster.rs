@@ -88,7 +88,7 @@ impl Cluster {
         let slot = &mut self.nodes[node].lanes[lane];
         let Some(prepared) = slot.prepared.take() else {
             slot.lane.look_at_timers();
-            slot.prepared = slot.lane.begin();
+            slot.prepared = slot.lane.begin().expect("it is not replaced");
             return Ok(());
         };
         let stepped = slot.lane.finish(prepared).map_err(|down| down.to_string())?;

@@ -4,8 +4,9 @@
 //! the process that started it, however that ends, and its files with it. A machine without
 //! PostgreSQL is an error that says what to install, never a skipped test.
 
+use std::io::{BufRead as _, BufReader, Lines, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -73,11 +74,31 @@ impl Postgres {
 
     /// Everything it has in memory is lost, and it starts again.
     pub fn crash(&self) -> Result<()> {
-        let file = self.directory.join("data").join("postmaster.pid");
-        let pid = std::fs::read_to_string(file)?.lines().next().unwrap_or_default().parse()?;
-        signal(pid, "QUIT")?;
+        signal(self.pid()?, "QUIT")?;
         let is_up = || self.psql("postgres", "SELECT 1").ok();
         until("PostgreSQL answers again", DEADLINE, is_up).map(drop).with_context(|| self.log())
+    }
+
+    /// All of it stands still, and keeps its connections.
+    pub fn freeze(&self) -> Result<()> {
+        self.signal_all("STOP")
+    }
+
+    pub fn thaw(&self) -> Result<()> {
+        self.signal_all("CONT")
+    }
+
+    fn signal_all(&self, name: &str) -> Result<()> {
+        const ALL: &str = "kill -$1 $2 $(ps -o pid= --ppid $2)";
+        let pid = self.pid()?.to_string();
+        let sent = Command::new("sh").args(["-c", ALL, "sh", name, &pid]).status()?;
+        ensure!(sent.success(), "PostgreSQL cannot be sent {name}: {sent}");
+        Ok(())
+    }
+
+    fn pid(&self) -> Result<u32> {
+        let file = self.directory.join("data").join("postmaster.pid");
+        Ok(std::fs::read_to_string(file)?.lines().next().unwrap_or_default().parse()?)
     }
 
     /// From now on it lets in only who speaks TLS, and shows that certificate.
@@ -102,10 +123,13 @@ impl Postgres {
 
     /// Ends some of the connections that servers have to that database.
     pub fn cut_some(&self, url: &str) -> Result<()> {
-        const CUT: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+        const CUT: &str = "SELECT count(*) FILTER (WHERE pg_terminate_backend(pid)) FROM ( \
+             SELECT pid FROM pg_stat_activity \
              WHERE datname = current_database() AND application_name LIKE 'semel%' \
-             ORDER BY random() LIMIT 3";
-        self.psql_at(url, CUT).map(drop)
+             ORDER BY random() LIMIT 3) chosen";
+        let cut = self.psql_at(url, CUT)?;
+        ensure!(cut != "0", "no server has a connection that could be cut");
+        Ok(())
     }
 
     /// The address of a new database with tables in it, where it is that moment until somebody moves
@@ -178,9 +202,64 @@ impl Postgres {
         Ok(String::from_utf8_lossy(&done.stdout).trim().to_owned())
     }
 
-    fn log(&self) -> String {
+    /// Somebody who does one thing after the other on that database.
+    pub fn session(&self, url: &str) -> Result<Session> {
+        Session::begin(&self.binaries.join("psql"), url)
+    }
+
+    /// What it has written to its log so far.
+    pub fn log(&self) -> String {
         let read = |name| std::fs::read_to_string(self.directory.join(name)).unwrap_or_default();
         format!("{}{}", read("initdb.log"), read("server.log"))
+    }
+}
+
+/// A connection that is told what to do, one thing after the other.
+pub struct Session {
+    psql: Child,
+    said: Lines<BufReader<ChildStdout>>,
+}
+
+impl Session {
+    const DONE: &str = "that was all";
+
+    fn begin(program: &Path, url: &str) -> Result<Self> {
+        let mut psql = Command::new(program);
+        psql.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", url]);
+        let mut psql = psql.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let said = psql.stdout.take().context("it was asked for")?;
+        Ok(Self { psql, said: BufReader::new(said).lines() })
+    }
+
+    /// Without waiting for it to be done.
+    pub fn tell(&mut self, sql: &str) -> Result<()> {
+        let told = self.psql.stdin.as_mut().context("it was asked for")?;
+        writeln!(told, "{sql};\n\\echo {}", Self::DONE)?;
+        Ok(told.flush()?)
+    }
+
+    /// What it says to what it was told last, once that is done.
+    pub fn answer(&mut self) -> Result<String> {
+        let mut answer = Vec::new();
+        for line in &mut self.said {
+            match line? {
+                line if line == Self::DONE => return Ok(answer.join("\n")),
+                line => answer.push(line),
+            }
+        }
+        bail!("the connection has ended after {answer:?}")
+    }
+
+    pub fn run(&mut self, sql: &str) -> Result<String> {
+        self.tell(sql)?;
+        self.answer()
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        let _ = self.psql.kill(); // It may have ended by itself.
+        let _ = self.psql.wait();
     }
 }
 

@@ -5,10 +5,10 @@ define-json {"name": "job", "tasks": [
     {"name": "unlock", "taskReferenceName": "unlock", "type": "RELEASE_LOCK", "inputParameters": {"name": "door"}}]}
 start    one = job {"seconds": 10}
 start    two = job {"seconds": 600}
-start    three = job {"seconds": 600}
 claim    work by ann count=9 -> one
 advance  11s
 claim    work by bob count=9 -> two
+start    three = job {"seconds": 600}
 report   work of one by ann COMPLETED
 show     one
 > COMPLETED  job {"name": "door", "released": false}

@@ -299,8 +299,25 @@ stories! {
         whoever_ends_leaves_the_line
     }
     // Each says in its first lines why.
-    never_broken: [plain echoed] {
+    seldom_broken: [plain echoed] {
         the_first_domain_with_a_worker_wins
+    }
+}
+
+/// Nodes that share a database tell each other who polled, so there it is told broken too.
+mod the_first_domain_with_a_worker_wins_broken {
+    const NAME: &str = "the_first_domain_with_a_worker_wins";
+
+    #[test]
+    #[ignore = "needs PostgreSQL; run by ./check full"]
+    fn on_postgres() {
+        crate::tell(NAME, "broken", crate::On::Postgres);
+    }
+
+    #[test]
+    #[ignore = "needs PostgreSQL; run by ./check full"]
+    fn on_three_nodes() {
+        crate::tell(NAME, "broken", crate::On::ThreeNodes);
     }
 }
 

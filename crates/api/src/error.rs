@@ -175,7 +175,10 @@ fn status_of(failure: &Failure) -> (StatusCode, bool) {
         | Failure::Outdated
         | Failure::Changed(_)
         | Failure::Store(
-            StoreError::Contended | StoreError::Unknown | StoreError::Unavailable(_),
+            StoreError::Contended
+            | StoreError::Unknown
+            | StoreError::Unavailable(_)
+            | StoreError::Replaced,
         ) => (StatusCode::SERVICE_UNAVAILABLE, true),
         Failure::Store(StoreError::Corrupt(_)) | Failure::Sealed(_) | Failure::Fault(_) => {
             (StatusCode::INTERNAL_SERVER_ERROR, false)

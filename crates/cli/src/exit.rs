@@ -59,6 +59,7 @@ pub(crate) fn code(error: &anyhow::Error) -> u8 {
     match error.downcast_ref::<CannotRaise>() {
         Some(CannotRaise::NoData { .. }) => return NOT_FOUND,
         Some(CannotRaise::Memory) => return ASKED_WRONGLY,
+        Some(CannotRaise::Open(error)) if error.is_served() => return CONFLICT,
         Some(CannotRaise::Open(_) | CannotRaise::Store(_)) | None => {}
     }
     match error.downcast_ref::<CannotBackUp>() {

@@ -6,10 +6,12 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use semel_engine::Queue;
+use semel_engine::{Asked, Queue};
+use semel_model::{ExecutionId, TaskId};
 
 use crate::lane::{Lane, Stepped};
 use crate::prepared::Prepared;
+use crate::round::Round;
 use crate::work::{Item, Work};
 
 impl Lane {
@@ -31,6 +33,7 @@ impl Lane {
         }
         let removed = std::mem::take(&mut round.removed);
         let touched = std::mem::take(&mut round.touched);
+        let asked = self.questions(&round);
         self.world.dirty.mark(&round.executions, touched, overlays, &removed);
         for id in removed {
             self.world.forget(id);
@@ -61,11 +64,21 @@ impl Lane {
         for (task_type, count) in round.freed {
             self.again.extend(self.world.waiters.wake_type(&task_type, count));
         }
-        self.ask_all(round.asked);
+        self.ask_all(asked);
         for (item, answer) in replies {
             self.reply(item, answer);
         }
         Stepped { items: course.items.max(1), prefetch }
+    }
+
+    /// As the round has left them: a cache may keep none of it.
+    fn questions(&self, round: &Round) -> Vec<(ExecutionId, TaskId, Asked)> {
+        let asked = round.asked.iter().filter_map(|(id, task)| {
+            let decided = round.executions.get(id).cloned();
+            let run = decided.or_else(|| self.world.cached(*id))?;
+            Some((*id, *task, run.task(*task)?.question.clone()?))
+        });
+        asked.collect()
     }
 
     fn park(&mut self, item: Item, seen: u64) {

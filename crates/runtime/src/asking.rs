@@ -142,15 +142,16 @@ fn ask(
         }
         Question::Script { language, source } => {
             let name = (id, task, question);
-            held.opened(name);
-            if world.asking.begin(name) {
-                run(world, inbox, name, asked, *language, source);
+            // The answer comes to whoever asks: only there it can be waited for.
+            if world.asking.begin(name) && run(world, inbox, name, asked, *language, source) {
+                held.opened(name);
             }
             Told::Later
         }
     }
 }
 
+/// False: nobody will answer.
 fn run(
     world: &Arc<World>,
     inbox: &Arc<Inbox>,
@@ -158,14 +159,15 @@ fn run(
     asked: &Asked,
     language: Language,
     source: &str,
-) {
+) -> bool {
     let (id, task, question) = name;
     let stored = asked.input.clone();
     let input = match world.revealed(&stored) {
         Ok(input) => input,
         Err(failure) => {
             tracing::error!(%failure, execution = %id, "a script's secrets cannot be read");
-            return world.asking.end(&name); // Asked again when it is due.
+            world.asking.end(&name); // Asked again when it is due.
+            return false;
         }
     };
     let source = source.to_owned();
@@ -184,6 +186,7 @@ fn run(
         inbox.take_back(item);
     };
     world.scripts.ask(script, Box::new(reply));
+    true
 }
 
 fn answer(id: ExecutionId, task: TaskId, question: Digest, verdict: Verdict) -> Item {
@@ -198,11 +201,8 @@ fn answer(id: ExecutionId, task: TaskId, question: Digest, verdict: Verdict) -> 
 }
 
 impl Lane {
-    pub(crate) fn ask_all(&mut self, asked: Vec<(ExecutionId, TaskId)>) {
-        for (id, task) in asked {
-            let found = self.world.cached(id);
-            let open = found.and_then(|run| run.task(task)?.question.clone());
-            let Some(open) = open else { continue };
+    pub(crate) fn ask_all(&mut self, asked: Vec<(ExecutionId, TaskId, Asked)>) {
+        for (id, task, open) in asked {
             match ask(&self.world, &self.inbox, &mut self.held, id, task, &open) {
                 Told::Answered(item) => self.again.push_back(*item),
                 Told::Later => {}

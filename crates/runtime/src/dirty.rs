@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use semel_engine::{Change, Execution, HandOut};
 use semel_model::{ExecutionId, TaskId, Timestamp};
-use semel_store::{Place, Writes};
+use semel_store::{Place, Stretch, Writes};
 use tokio::sync::watch;
 
 /// Runs, tasks and KiB of payload that may be marked; beyond that all marks are dropped.
@@ -21,6 +21,7 @@ const MARKS_MAX: usize = 100_000;
 /// What one event changed that is searched by.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Touched {
+    entries: u64,
     tasks: BTreeSet<TaskId>,
     /// Tasks are gone: all that are left are written again.
     has_fewer_tasks: bool,
@@ -41,6 +42,9 @@ pub(crate) struct Mark {
     /// None: only hand-outs changed, or nothing is left of it.
     pub(crate) execution: Option<Arc<Execution>>,
     pub(crate) is_removed: bool,
+    /// The entries that made these changes. Other nodes, or lanes that have not marked yet, may have
+    /// written those between.
+    pub(crate) brings: Vec<Stretch>,
     pub(crate) tasks: BTreeSet<TaskId>,
     pub(crate) has_fewer_tasks: bool,
     pub(crate) has_new_words: bool,
@@ -97,6 +101,10 @@ pub(crate) struct Taken {
 }
 
 impl Touched {
+    pub(crate) fn note_entry(&mut self) {
+        self.entries += 1;
+    }
+
     pub(crate) fn note(&mut self, change: &Change) {
         match change {
             Change::TaskScheduled { task, .. }
@@ -158,6 +166,7 @@ impl Touched {
     }
 
     pub(crate) fn extend(&mut self, other: Self) {
+        self.entries += other.entries;
         self.tasks.extend(other.tasks);
         self.has_fewer_tasks |= other.has_fewer_tasks;
         self.has_new_words |= other.has_new_words;
@@ -298,6 +307,7 @@ impl Marks {
         if mark.execution.as_ref().is_none_or(|it| it.link().seq <= execution.link().seq) {
             mark.execution = Some(Arc::clone(execution));
         }
+        mark.bring(execution.link().seq, touched.entries);
         // What was known of their deliveries was known before this.
         touched.tasks.iter().for_each(|task| {
             mark.overlays.remove(task);
@@ -309,6 +319,18 @@ impl Marks {
 
     fn overlay(&mut self, place: Place, overlay: Overlay) {
         self.run(place.execution).overlays.insert(place.task, overlay);
+    }
+}
+
+impl Mark {
+    /// The last so many entries up to that seq.
+    fn bring(&mut self, to: u64, entries: u64) {
+        let after = to.saturating_sub(entries);
+        match self.brings.last_mut() {
+            Some(last) if last.to == after => last.to = to,
+            _ if entries > 0 => self.brings.push(Stretch { after, to }),
+            _ => {}
+        }
     }
 }
 
@@ -353,6 +375,16 @@ mod tests {
         assert!(taken.runs[&place(1).execution].overlays.is_empty());
         assert_eq!(taken.runs[&place(0).execution].overlays.len(), 1);
         assert!(dirty.take(Duration::ZERO).runs.is_empty());
+    }
+
+    #[test]
+    fn a_mark_knows_which_entries_it_brings() {
+        let mut mark = Mark::default();
+        for (to, entries) in [(5, 2), (6, 1), (6, 0), (9, 1), (8, 1)] {
+            mark.bring(to, entries);
+        }
+        let stretches = [(3, 6), (8, 9), (7, 8)];
+        assert_eq!(mark.brings, stretches.map(|(after, to)| Stretch { after, to }));
     }
 
     #[test]

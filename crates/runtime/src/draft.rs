@@ -288,6 +288,7 @@ impl Round {
         for layer in draft.layers {
             self.merge(world, layer);
         }
+        // Whoever changes one of a line holds its record, as this round does.
         self.writes.messages.extend(draft.left.into_iter().map(|key| (key, None)));
         for (key, row) in draft.messages {
             if row.waits.is_none() {

@@ -243,10 +243,13 @@ impl Round {
             return Ok(Some(Box::new(found)));
         }
         if standing == Standing::Repeated {
-            return Ok(None);
+            // Another lane may hold what the first answer held.
+            let is_known = self.held.by_token.contains_key(&next.token);
+            return if is_known { Ok(None) } else { Err(Outcome::Defer) };
         }
-        let taken = self.take(world, &queue, next.worker.as_deref(), next.token, 1)?;
-        Ok(taken.into_iter().next().map(Box::new))
+        // The report counts by now, so it is answered, with or without another task.
+        let taken = self.take(world, &queue, next.worker.as_deref(), next.token, 1);
+        Ok(taken.ok().and_then(|taken| taken.into_iter().next()).map(Box::new))
     }
 
     fn closed_queue(&self, world: &World, id: ExecutionId, task: TaskId) -> Option<Queue> {

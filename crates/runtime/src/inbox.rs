@@ -184,6 +184,13 @@ impl Inbox {
         self.state().items.len()
     }
 
+    /// Whether more than so much waits that nobody has asked for.
+    pub(crate) fn is_behind(&self, max: usize) -> bool {
+        let state = self.state();
+        let is_unasked = |item: &&Item| item.credit.is_none();
+        state.items.len() > max && state.items.iter().filter(is_unasked).count() > max
+    }
+
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -208,5 +215,17 @@ mod tests {
         assert!(submit(Class::Report).is_ok());
         drop(inbox.gather(CREDITS_MAX));
         assert!(submit(Class::Start).is_ok(), "an answered item gives its credit back");
+    }
+
+    #[test]
+    fn a_lane_is_behind_by_what_nobody_has_asked_for() {
+        let inbox = Inbox::default();
+        for _ in 0..3 {
+            assert!(inbox.submit(Item::unasked(Work::Beat), Class::Report).is_ok());
+        }
+        (0..2).for_each(|_| inbox.push(Item::unasked(Work::Beat)));
+        assert!(!inbox.is_behind(2));
+        inbox.push(Item::unasked(Work::Beat));
+        assert!(inbox.is_behind(2));
     }
 }

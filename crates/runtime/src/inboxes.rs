@@ -59,6 +59,11 @@ impl Inboxes {
         inbox::are_quiet(&self.0, now)
     }
 
+    /// Whether more than so much waits in any of them that nobody has asked for.
+    pub(crate) fn is_any_behind(&self, max: usize) -> bool {
+        self.iter().any(|inbox| inbox.is_behind(max))
+    }
+
     pub(crate) fn is_any_closed(&self) -> bool {
         self.iter().any(|inbox| inbox.is_closed())
     }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use semel_model::ExecutionId;
-use semel_store::{Batch, StoreError};
+use semel_store::{Batch, StoreError, Words};
 
 use self::comparing::Walk;
 use crate::dirty::{Progress, Taken};
@@ -162,7 +162,7 @@ impl Indexer {
         }
         self.has_failed = true;
         if matches!(failure, Failure::Store(StoreError::Corrupt(_))) {
-            self.world.dirty.ask_for_reset();
+            self.world.give_up_index();
         }
         self.begin_again();
     }
@@ -172,21 +172,25 @@ impl Indexer {
         self.has_wordless = ids.len() == max;
         let mut batch = Batch::default();
         for id in ids {
-            let words = self.words_of(id);
-            batch.words.push((id, words));
+            batch.words.push(self.words_of(id)?);
         }
         self.write(&mut batch)
     }
 
-    /// Nothing for a run that cannot be read: it is asked for once.
-    fn words_of(&self, id: ExecutionId) -> String {
-        match self.world.glance(id) {
-            Ok(Some(found)) => rows::words(&found.execution),
-            Ok(None) => String::new(),
-            Err(failure) => {
-                tracing::warn!(%failure, execution = %id, "a run cannot be read for its words");
-                String::new()
+    /// Nothing for a run that cannot be read, whatever becomes of it: it is asked for once.
+    fn words_of(&self, of: ExecutionId) -> Result<Words, Failure> {
+        let nothing = Words { of, seq: i64::MAX.unsigned_abs(), text: String::new() };
+        match self.world.glance(of) {
+            Ok(Some(found)) => {
+                let (seq, text) = (found.execution.link().seq, rows::words(&found.execution));
+                Ok(Words { of, seq, text })
             }
+            Ok(None) => Ok(nothing),
+            Err(Failure::Store(StoreError::Corrupt(what))) => {
+                tracing::warn!(what, execution = %of, "a run cannot be read for its words");
+                Ok(nothing)
+            }
+            Err(failure) => Err(failure),
         }
     }
 
@@ -196,8 +200,34 @@ impl Indexer {
 
     fn write(&self, batch: &mut Batch) -> Result<(), Failure> {
         if !batch.is_empty() {
-            self.world.store.index().put(&std::mem::take(batch))?;
+            self.put(&std::mem::take(batch))?;
         }
         Ok(())
+    }
+
+    /// What is refused where others write too is a row, not the index: the batch is split until its
+    /// run stands alone, and that one is left out.
+    fn put(&self, batch: &Batch) -> Result<(), Failure> {
+        let store = &self.world.store;
+        let what = match store.index().put(batch) {
+            Err(StoreError::Corrupt(what)) if store.is_shared() => what,
+            done => return Ok(done?),
+        };
+        if let Some(halves) = batch.halves() {
+            return halves.iter().try_for_each(|half| self.put(half));
+        }
+        let execution = batch.of().first().map(ToString::to_string);
+        tracing::warn!(what, execution, "a run is refused by the search index and is not found");
+        Ok(())
+    }
+}
+
+impl World {
+    /// It turned out to be unreadable. One that is shared is not made anew by a single node: all of
+    /// them would have to fill it again, and one of them may be mistaken.
+    pub(crate) fn give_up_index(&self) {
+        if !self.store.is_shared() {
+            self.dirty.ask_for_reset();
+        }
     }
 }

@@ -17,18 +17,14 @@ use crate::failure::Failure;
 use crate::inbox::Inbox;
 use crate::inboxes::Inboxes;
 use crate::ledger::unlocked;
-use crate::prepared::{Prepared, Replies};
+use crate::prepared::Prepared;
 use crate::round::{Outcome, Round, Want};
 use crate::sabotage::Sabotage;
-use crate::timers::armed;
 use crate::work::{Answer, EventWork, Item, Work};
 use crate::world::World;
 
 /// Items in one round.
 const ROUND_ITEMS_MAX: usize = 512;
-
-/// Of a round that failed, so that somebody can look.
-const REQUESTS_LOGGED_MAX: usize = 5;
 
 /// After this many looks for more rows a request is told to come back.
 const MISSES_MAX: u8 = 8;
@@ -49,15 +45,35 @@ pub struct Lane {
     pub(crate) held: Held,
     /// How many items the next round takes: fewer after one that could not be held or written.
     pub(crate) width: usize,
+    /// The last look at the clock.
+    pub(crate) looked_at: Timestamp,
     /// Until then nothing is looked for that could be removed.
     pub(crate) swept_until: Timestamp,
+    /// When it last set out to note that the store is alive.
+    tried_at: Timestamp,
     sabotage: Sabotage,
 }
 
-/// The lane cannot go on: what its last commit did is not known and cannot be found out.
+/// The lane cannot go on, and the process must end.
 #[derive(Debug, thiserror::Error)]
-#[error("a commit failed and its outcome cannot be known; the process must end")]
-pub struct LaneDown(#[source] pub StoreError);
+pub enum LaneDown {
+    #[error("a commit failed and its outcome cannot be known; the process must end")]
+    Unknown(#[source] StoreError),
+    #[error(
+        "another process works under the name of this node; the process must end: give each a \
+         name of its own, with --node"
+    )]
+    Replaced,
+}
+
+impl From<StoreError> for LaneDown {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Replaced => Self::Replaced,
+            error => Self::Unknown(error),
+        }
+    }
+}
 
 /// What a step leaves to its driver.
 #[derive(Default)]
@@ -91,7 +107,9 @@ impl Lane {
             openings: BTreeMap::new(),
             held: Held::default(),
             width: ROUND_ITEMS_MAX,
+            looked_at: Timestamp::NOT_YET,
             swept_until: Timestamp::NOT_YET,
+            tried_at: Timestamp::NOT_YET,
             sabotage,
         })
     }
@@ -111,33 +129,35 @@ impl Lane {
 
     /// One round: everything that waits, one transaction, one fsync; answers leave last.
     pub fn step(&mut self) -> Result<Stepped, LaneDown> {
-        match self.begin() {
+        match self.begin()? {
             Some(prepared) => self.finish(prepared),
             None => Ok(Stepped::default()),
         }
     }
 
     /// Gathers, holds and decides. None: nothing waits.
-    pub fn begin(&mut self) -> Option<Prepared> {
+    pub fn begin(&mut self) -> Result<Option<Prepared>, LaneDown> {
         let began = Instant::now();
         let (items, waits) = self.gather();
         if items.is_empty() {
-            return None;
+            return Ok(None);
         }
         let mut touches = Touches { waits, ..Touches::default() };
         let seen: Vec<u64> =
             items.iter().map(|item| self.world.touch(item, &mut touches)).collect();
         // With one lane of a node only: whoever carries them keeps lookups, and others who carry, waiting.
-        let riding = match self.keeps_time {
+        // Nobody waits for a row because of them.
+        let riding = match self.keeps_time && !waits {
             true => self.world.hits.candidates(&items, self.world.store.now()),
             false => Vec::new(),
         };
         touches.records.extend(riding.iter().cloned());
         let held = match self.writer.hold(&touches) {
             Ok(held) => held,
+            Err(StoreError::Replaced) => return Err(LaneDown::Replaced),
             Err(error) => {
                 self.not_held(items, &error);
-                return None;
+                return Ok(None);
             }
         };
         self.world.meters.contended(held.skipped.len(), waits);
@@ -159,7 +179,7 @@ impl Lane {
             self.be_patient();
         }
         self.serve_waiters(&mut prepared);
-        Some(prepared)
+        Ok(Some(prepared))
     }
 
     /// A task that became ready in this round is handed to a poll that waits for it in the same
@@ -256,7 +276,7 @@ impl Lane {
             prepared.overlays = dirty::overlays(&writes);
         }
         writes.stamp = self.stamp;
-        let armed = armed(&writes);
+        let armed = writes.armed();
         let writing = Instant::now();
         match self.writer.commit(writes) {
             Ok(()) => {}
@@ -264,14 +284,14 @@ impl Lane {
             Err(error) => {
                 world.hits.put_back(carried);
                 return Ok(match error {
-                    StoreError::Unknown => self.once_more(prepared),
+                    StoreError::Unknown => self.cut_off(prepared),
                     error => self.not_written(prepared, &error),
                 });
             }
         }
         drop(closed);
         if self.sabotage.dies_after_commit() {
-            return Err(LaneDown(StoreError::Unknown));
+            return Err(LaneDown::Unknown(StoreError::Unknown));
         }
         self.width = ROUND_ITEMS_MAX;
         self.world.note_commit(self.stamp.at);
@@ -283,7 +303,13 @@ impl Lane {
 
     /// When the store last noted, or tried to note, that it is alive.
     pub(crate) fn last_try(&self) -> Timestamp {
-        self.stamp.at
+        self.stamp.at.max(self.tried_at)
+    }
+
+    /// Notes that the store is alive, with the next round.
+    pub(crate) fn beat(&mut self, now: Timestamp) {
+        self.tried_at = now;
+        self.again.push_back(Item::unasked(Work::Beat));
     }
 
     /// Whether any deadline is armed, so that the length of a downtime would matter.
@@ -293,59 +319,7 @@ impl Lane {
 
     /// After a commit of unknown outcome: did it happen?
     fn resolve(&mut self) -> Result<bool, LaneDown> {
-        self.writer.happened(self.stamp).map_err(LaneDown)
-    }
-
-    /// The round did not happen: all of it is decided again.
-    fn once_more(&mut self, prepared: Prepared) -> Stepped {
-        self.writer.release();
-        self.world.meters.round(&prepared.course("decided_again", None));
-        let items = prepared.replies.into_iter().map(|(item, _)| item);
-        let items = items.chain(prepared.parked.into_iter().map(|(item, _)| item));
-        for item in items.collect::<Vec<_>>().into_iter().rev() {
-            self.again.push_front(item);
-        }
-        Stepped { items: 1, prefetch: prepared.prefetch }
-    }
-
-    /// The write was refused and nothing happened. A full disk is everybody's problem; anything else
-    /// has a culprit: the round is split until it stands alone.
-    fn not_written(&mut self, prepared: Prepared, error: &StoreError) -> Stepped {
-        if let StoreError::Unavailable(why) = error {
-            self.world.set_trouble(Some(why.to_string()));
-        }
-        let alone = prepared.replies.len() + prepared.parked.len() <= 1;
-        if !alone && !matches!(error, StoreError::Unavailable(_)) {
-            self.width = (prepared.replies.len() / 2).max(1);
-            return self.once_more(prepared);
-        }
-        self.writer.release();
-        self.world.meters.round(&prepared.course("refused", None));
-        let items = prepared.replies.into_iter().map(|(item, _)| item);
-        let items: Vec<_> =
-            items.chain(prepared.parked.into_iter().map(|(item, _)| item)).collect();
-        let culprit = match &*items {
-            [item] => item.work.execution(),
-            _ => None,
-        };
-        if let (StoreError::Corrupt(why), Some(id)) = (error, culprit) {
-            self.again.push_back(Item::unasked(Work::Park(id, why.clone())));
-        }
-        self.refuse(items, error);
-        Stepped { items: 1, prefetch: prepared.prefetch }
-    }
-
-    pub(crate) fn refuse(&self, items: Vec<Item>, error: &StoreError) {
-        let requests: Vec<_> =
-            items.iter().filter_map(Item::request).take(REQUESTS_LOGGED_MAX).collect();
-        let count = items.len();
-        tracing::error!(%error, items = count, ?requests, "a round could not be carried out");
-        let refused = items.into_iter().map(|item| (item, Err(Failure::Unavailable)));
-        let refused: Replies = refused.collect();
-        self.world.meters.answers(&refused);
-        for (item, answer) in refused {
-            (item.reply)(answer);
-        }
+        Ok(self.writer.happened(self.stamp)?)
     }
 
     /// Whether a step would find something.

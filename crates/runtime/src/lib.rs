@@ -61,6 +61,7 @@ mod tally;
 mod threads;
 mod timers;
 mod touches;
+mod undone;
 mod variables;
 mod verify;
 mod waiters;

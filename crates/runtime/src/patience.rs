@@ -15,7 +15,7 @@ use crate::work::Item;
 const SKIPS_MAX: u8 = 3;
 
 /// So often rows are waited for before whoever asked is told to come back.
-const WAITS_MAX: u8 = 4;
+pub(crate) const WAITS_MAX: u8 = 4;
 
 impl Lane {
     /// What the next round is about, and whether it waits for rows that others hold.
@@ -57,13 +57,22 @@ impl Lane {
         self.again.iter_mut().filter(|item| item.skips > 0).for_each(|it| it.skips = SKIPS_MAX);
     }
 
-    /// Nothing happened. Rows that are contended are asked for again, by fewer items; any other error
-    /// is everybody's.
+    /// Nothing happened. Rows that are contended are asked for again, by fewer items, and so is what
+    /// cannot be read until it stands alone; any other error is everybody's.
     pub(crate) fn not_held(&mut self, items: Vec<Item>, error: &StoreError) {
-        if !matches!(error, StoreError::Contended) {
-            return self.refuse(items, error);
-        }
         self.width = (items.len() / 2).max(1);
+        match error {
+            StoreError::Contended => {}
+            StoreError::Corrupt(_) if items.len() > 1 => {
+                return items.into_iter().rev().for_each(|item| self.again.push_front(item));
+            }
+            error => {
+                if let StoreError::Unavailable(why) = error {
+                    self.world.set_trouble(Some(why.to_string()));
+                }
+                return self.refuse(items, error);
+            }
+        }
         let (late, rest): (Vec<Item>, Vec<Item>) =
             items.into_iter().partition(|item| item.waits >= WAITS_MAX);
         for mut item in rest.into_iter().rev() {
@@ -112,7 +121,7 @@ mod tests {
     #[test]
     fn who_has_nothing_else_to_do_waits_for_what_another_lane_holds() {
         let [(mut ann, _told_ann), (mut bob, told)] = lanes();
-        let under_way = ann.begin().unwrap();
+        let under_way = ann.begin().unwrap().unwrap();
         bob.step().unwrap();
         assert!(told.try_recv().is_err());
         let (items, waits) = bob.gather();
@@ -121,6 +130,20 @@ mod tests {
         ann.finish(under_way).unwrap();
         bob.step().unwrap();
         assert!(matches!(told.recv(), Ok(Err(Failure::NoExecution(_)))), "it was its turn");
+    }
+
+    #[test]
+    fn after_contention_the_next_round_takes_half_until_one_is_written() {
+        let [(mut lane, _told), _] = lanes();
+        (0..7).for_each(|_| lane.inbox.push(Item::unasked(Work::Beat)));
+        for count in [8, 4, 2, 1] {
+            let (items, _) = lane.gather();
+            assert_eq!(items.len(), count);
+            lane.not_held(items, &StoreError::Contended);
+        }
+        lane.step().unwrap(); // There was nothing to write.
+        lane.step().unwrap();
+        assert_eq!(lane.gather().0.len(), 6, "one was held and written");
     }
 
     #[test]
@@ -135,5 +158,28 @@ mod tests {
         lane.not_held(items, &StoreError::Contended);
         assert!(matches!(told.recv(), Ok(Err(Failure::Unavailable))));
         assert!(!lane.has_work());
+    }
+
+    #[test]
+    fn what_cannot_be_read_stands_alone_before_anybody_suffers_for_it() {
+        let [(mut lane, told), (_, _)] = lanes();
+        let id = ExecutionId::from_bytes([2; 16]);
+        lane.inbox.push(Item::unasked(Work::Lift(id)));
+        let unreadable = StoreError::Corrupt("a row".to_owned());
+        let (items, _) = lane.gather();
+        assert_eq!(items.len(), 2);
+        lane.not_held(items, &unreadable);
+        assert!(told.try_recv().is_err());
+        let (alone, _) = lane.gather();
+        assert_eq!(alone.len(), 1);
+        lane.not_held(alone, &unreadable);
+        assert!(matches!(told.recv(), Ok(Err(Failure::Unavailable))));
+        let (rest, _) = lane.gather();
+        let is_parked = |item: &Item| matches!(item.work, Work::Park(..));
+        assert!(!is_parked(&rest[0]), "the other one is decided first");
+        let (parked, _) = lane.gather();
+        assert!(parked.iter().all(is_parked) && parked.len() == 1);
+        lane.not_held(parked, &unreadable);
+        assert!(!lane.has_work(), "what cannot even be parked is not parked for ever");
     }
 }

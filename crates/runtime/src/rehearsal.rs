@@ -171,7 +171,7 @@ impl Rehearsal {
                 return Err(Failure::Fault(format!("a rehearsal took over {ROUNDS_MAX} rounds")));
             }
             self.lane.look_at_timers();
-            let stepped = self.lane.step().map_err(|down| Failure::Store(down.0))?;
+            let stepped = self.lane.step().map_err(|down| Failure::Fault(down.to_string()))?;
             for (item, id) in stepped.prefetch {
                 self.world.prefetch(id)?;
                 self.inbox.push(item);

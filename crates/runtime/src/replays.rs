@@ -271,13 +271,15 @@ impl Round {
             Ok(known) => known.unwrap_or_else(|| Kept::of(world, named, request.expires_at)),
             Err(failure) => return Outcome::Answer(Err(failure)),
         };
+        let steps = request.further_steps();
+        if let Some(outcome) = steps.iter().find_map(|step| self.held_record(step).err()) {
+            return outcome;
+        }
         kept.done = None;
         kept.answer = Some(answer.clone());
         let record = kept.record(named, now);
         self.writes.records.insert(named.key.clone(), Some(record));
-        for step in request.further_steps() {
-            self.writes.records.insert(step, None);
-        }
+        self.writes.records.extend(steps.into_iter().map(|step| (step, None)));
         Outcome::Answer(Ok(Answer::Settled(Settled::Kept)))
     }
 }

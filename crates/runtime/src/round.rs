@@ -140,6 +140,7 @@ impl Layer {
             prev: Digest::default(),
         };
         let bytes = entry.append(&mut self.execution);
+        self.touched.note_entry();
         self.entries.push((self.execution.link().seq, bytes));
     }
 }
@@ -175,6 +176,7 @@ impl Round {
     /// Puts a row where claims of this round find it.
     pub(crate) fn offer(&mut self, row: &Delivery) {
         let rank = Rank::of(row);
+        self.fence = self.fence.max(row.hand_out.fence); // The next one may be drawn for it.
         self.lines.entry(row.queue.clone()).or_default().insert(rank);
     }
 

@@ -28,6 +28,9 @@ use crate::world::World;
 /// Searches and rehearsals at one time: they take long, and others read too.
 const LOOKS_AT_ONCE: usize = 2;
 
+/// Who asks how it is wants to know soon.
+const HEALTH_WITHIN: Duration = Duration::from_secs(3);
+
 /// How long one may wait for its turn.
 const TURN_WITHIN: Duration = Duration::from_secs(5);
 
@@ -204,8 +207,11 @@ impl Runtime {
     /// How this server is, part by part.
     pub async fn health(&self) -> Vec<Health> {
         let lane = Health::lane(self.is_down());
-        let store = self.blocking(|world| Ok(Health::store(world))).await;
-        let store = store.unwrap_or_else(|failure| Health::down("store", &failure));
+        let asked = self.blocking(|world| Ok(Health::store(world)));
+        let store = match tokio::time::timeout(HEALTH_WITHIN, asked).await {
+            Ok(store) => store.unwrap_or_else(|failure| Health::down("store", &failure)),
+            Err(_) => Health::down("store", &"the store does not answer"),
+        };
         vec![store, lane, Health::index(&self.world)]
     }
 

@@ -3,7 +3,7 @@
 //! A search first lets the index catch up with what was committed before it, so that whoever
 //! started a run finds it; not for ever, and then it says what is missing.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use semel_model::{ExecutionId, TaskId};
 use semel_store::search::{Hits, TaskSearch, WorkflowSearch};
@@ -15,6 +15,10 @@ use crate::world::World;
 
 /// How long a search waits for the index.
 const SETTLE_MAX: Duration = Duration::from_secs(2);
+
+/// How far another node may be behind with what it has committed: two of its looks.
+const OTHERS_BEHIND: Duration = Duration::from_millis(500);
+const ASK_EVERY: Duration = Duration::from_millis(50);
 
 /// One page of what a search finds, as ids in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,9 +52,22 @@ impl Runtime {
             return Ok(known);
         }
         let is_complete = self.settle(false).await;
-        match self.ask_index(move |index| index.place_of(task)).await? {
+        match self.place_soon(task).await? {
             None if !is_complete => Err(Failure::Unavailable), // It may be there all the same.
             place => Ok(place),
+        }
+    }
+
+    /// What another node has committed is indexed a moment later, and nobody here is told when.
+    async fn place_soon(&self, task: TaskId) -> Result<Option<Place>, Failure> {
+        let wait = if self.world().store.is_shared() { OTHERS_BEHIND } else { Duration::ZERO };
+        let until = Instant::now() + wait;
+        loop {
+            let place = self.ask_index(move |index| index.place_of(task)).await?;
+            if place.is_some() || Instant::now() >= until {
+                return Ok(place);
+            }
+            tokio::time::sleep(ASK_EVERY).await;
         }
     }
 
@@ -69,14 +86,14 @@ impl Runtime {
     }
 }
 
-/// An index that turns out to be unreadable is made anew.
+/// An index that turns out to be unreadable is made anew, unless others have it too.
 fn asked<T>(
     ask: impl FnOnce(&dyn Index) -> Result<T, StoreError>,
 ) -> impl FnOnce(&World) -> Result<T, Failure> {
     move |world| match ask(world.store.index()) {
         Err(StoreError::Corrupt(what)) => {
             tracing::error!(what, "the search index cannot be read");
-            world.dirty.ask_for_reset();
+            world.give_up_index();
             Err(Failure::Unavailable)
         }
         answer => Ok(answer?),

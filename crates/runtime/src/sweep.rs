@@ -16,6 +16,9 @@ const NEXT_BATCH_MS: i64 = 100;
 /// Runs or keys in one batch.
 const BATCH_MAX: usize = 100;
 
+/// Entries of runs in one batch, unless a single one has more.
+const ENTRIES_MAX: u64 = 20_000;
+
 impl Lane {
     pub(crate) fn sweep(&mut self, now: Timestamp) {
         if now < self.swept_until {
@@ -39,10 +42,14 @@ impl Lane {
         }
         if let Some(retention_ms) = self.world.retention_ms {
             let before = now.plus_ms(-retention_ms);
-            let mut runs = Vec::new();
+            let (mut runs, mut entries) = (Vec::new(), 0);
             for id in self.world.store.ended_before(before, BATCH_MAX)? {
-                let head = self.world.store.head(id)?;
-                runs.extend(head.map(|head| Ended { id, key: record_key(&head) }));
+                let Some(head) = self.world.store.head(id)? else { continue };
+                entries += head.link.seq;
+                if entries > ENTRIES_MAX && !runs.is_empty() {
+                    break;
+                }
+                runs.push(Ended { id, key: record_key(&head) });
             }
             if !runs.is_empty() {
                 found = true;
@@ -50,5 +57,46 @@ impl Lane {
             }
         }
         Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use semel_engine::{Head, Link};
+    use semel_model::ExecutionId;
+    use semel_store::conformance::samples::{self, BEGIN};
+    use semel_store::{Clock, MemoryStore, Writes};
+
+    use super::*;
+    use crate::sabotage::Sabotage;
+    use crate::world::World;
+
+    fn ended(number: u8, entries: u64) -> Head {
+        let head = samples::head(number);
+        let link = Link { seq: entries, ..head.link };
+        Head { link, ended_at: BEGIN.plus_ms(number.into()), ..head }
+    }
+
+    #[test]
+    fn a_batch_has_as_many_entries_as_a_round_bears_unless_a_single_run_has_more() {
+        let world = World::new(Arc::new(MemoryStore::new(Arc::new(Clock::manual(BEGIN)))));
+        let world = Arc::new(world.keeping(Some(1)));
+        let mut lane = Lane::new(0, world, Arc::default(), Sabotage::None).unwrap();
+        let half = ENTRIES_MAX / 2;
+        let runs = [(1, 2 * ENTRIES_MAX), (2, half), (3, half), (4, 1)];
+        let heads = samples::put_heads(runs.map(|(number, entries)| ended(number, entries)));
+        lane.writer.commit(heads).unwrap();
+        for (turn, batch) in [vec![1], vec![2, 3], vec![4]].into_iter().enumerate() {
+            lane.sweep(BEGIN.plus_ms((turn as i64 + 1) * SWEEP_MS));
+            let Some(Work::Expire(runs, _)) = lane.again.pop_front().map(|item| item.work) else {
+                panic!("there was something to remove")
+            };
+            let runs: Vec<ExecutionId> = runs.into_iter().map(|run| run.id).collect();
+            assert_eq!(runs, batch.into_iter().map(samples::execution).collect::<Vec<_>>());
+            let removed = runs.into_iter().collect();
+            lane.writer.commit(Writes { removed, ..Writes::default() }).unwrap();
+        }
     }
 }

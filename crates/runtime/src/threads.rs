@@ -17,8 +17,12 @@ use crate::inboxes::Inboxes;
 use crate::indexer::Indexer;
 use crate::lane::Lane;
 use crate::timers::LOOK_EVERY;
-use crate::work::{Item, Work};
+use crate::work::Item;
 use crate::world::World;
+
+/// What was due when it was looked at and is so still was not told: another node holds it, or a lane is
+/// behind with what it was told.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// While deadlines are armed the store notes this often that it is alive; a downtime is credited to
 /// open leases from the last note on.
@@ -160,10 +164,13 @@ impl Driver {
     }
 
     fn nap(&self, until: Timestamp) -> Duration {
-        let next = until.since_ms(self.world.store.now()).max(0);
         let looks_often = self.world.store.is_shared() && self.lane.keeps_time;
         let most = if looks_often { LOOK_EVERY } else { SLEEP_MAX };
-        let nap = most.min(Duration::from_millis(u64::try_from(next).unwrap_or(0)));
+        let next = until.since_ms(self.world.store.now());
+        let nap = match until <= self.lane.looked_at {
+            true => LOOK_AGAIN,
+            false => most.min(Duration::from_millis(u64::try_from(next).unwrap_or(0))),
+        };
         self.lane.next_release().map_or(nap, |release| nap.min(release))
     }
 
@@ -183,10 +190,11 @@ impl Driver {
         wanted.then(|| self.lane.last_try().plus_ms(ALIVE_MS))
     }
 
-    fn beat(&self) {
+    /// Also while there is work, which need not commit anything.
+    fn beat(&mut self) {
         let now = self.world.store.now();
-        if self.beat_at().is_some_and(|at| at <= now) && !self.lane.has_work() {
-            self.inbox.push(Item::unasked(Work::Beat));
+        if self.beat_at().is_some_and(|at| at <= now) {
+            self.lane.beat(now);
         }
     }
 }

@@ -6,13 +6,15 @@ use std::time::Duration;
 
 use semel_engine::Event;
 use semel_model::Timestamp;
-use semel_store::Writes;
 
 use crate::lane::{Lane, timer};
 use crate::work::{Item, Work};
 
 /// Due rows looked at before one round.
 const DUE_MAX: usize = 256;
+
+/// So much of what is due may wait in a lane before more is looked for: it is told again after a while.
+const BEHIND_MAX: usize = 4 * DUE_MAX;
 
 /// What other processes have made ready is taken this late at the latest.
 pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -24,6 +26,7 @@ impl Lane {
     /// Turns what has come due into work, and wakes polls whose tasks have become ready.
     pub fn look_at_timers(&mut self) {
         let now = self.world.store.now();
+        self.looked_at = now;
         self.held.release_late();
         let open: Vec<_> =
             self.openings.iter().filter(|(_, at)| **at <= now).map(|(q, _)| q.clone()).collect();
@@ -33,7 +36,9 @@ impl Lane {
         }
         if self.keeps_time {
             self.world.waiters.expire(now);
-            self.look_at_what_is_due(now);
+            if !self.inboxes.is_any_behind(BEHIND_MAX) {
+                self.look_at_what_is_due(now);
+            }
             self.sweep(now);
         }
     }
@@ -90,11 +95,34 @@ impl Lane {
     }
 }
 
-/// The earliest time for which these writes arm something.
-pub(crate) fn armed(writes: &Writes) -> Option<Timestamp> {
-    let heads = writes.heads.values().filter_map(|head| head.wake_at);
-    let rows = || writes.deliveries.values().flatten();
-    let due = rows().filter_map(|row| row.hand_out.due_at());
-    let ripe = rows().map(|row| row.ready_at).filter(|at| *at > writes.stamp.at);
-    heads.chain(due).chain(ripe).min()
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use semel_engine::Head;
+    use semel_store::conformance::samples::{self, BEGIN};
+    use semel_store::{Clock, MemoryStore};
+
+    use super::*;
+    use crate::inboxes::Inboxes;
+    use crate::sabotage::Sabotage;
+    use crate::world::World;
+
+    #[test]
+    fn what_is_due_waits_in_the_store_while_a_lane_is_behind() {
+        let store = MemoryStore::new(Arc::new(Clock::manual(BEGIN)));
+        let world = Arc::new(World::new(Arc::new(store)));
+        let [own, other] = [Arc::default(), Arc::default()];
+        let inboxes = Inboxes::of([Arc::clone(&own), Arc::clone(&other)]);
+        let lane = Lane::new(0, world, own, Sabotage::None).unwrap();
+        let mut lane = lane.among(inboxes, true);
+        let due = Head { wake_at: Some(BEGIN), ..samples::head(1) };
+        lane.writer.commit(samples::put_heads([due])).unwrap();
+        (0..=BEHIND_MAX).for_each(|_| other.push(Item::unasked(Work::Beat)));
+        lane.look_at_timers();
+        assert_eq!(lane.again.len() + other.len(), BEHIND_MAX + 1);
+        drop(other.gather(1));
+        lane.look_at_timers();
+        assert_eq!(lane.again.len() + other.len(), BEHIND_MAX + 1, "it has been told");
+    }
 }

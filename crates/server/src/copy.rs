@@ -41,14 +41,8 @@ pub enum CannotCopy {
 impl CannotCopy {
     /// What is asked for makes sense, and what is there is in the way.
     pub fn is_conflict(&self) -> bool {
-        use semel_store_postgres::OpenError as Postgres;
-        use semel_store_sqlite::OpenError as Sqlite;
         match self {
-            Self::Open { source, .. } => matches!(
-                source,
-                OpenError::Sqlite(Sqlite::Held { .. })
-                    | OpenError::Postgres(Postgres::InUse { .. })
-            ),
+            Self::Open { source, .. } => source.is_served(),
             Self::Transfer(error) => {
                 matches!(
                     error,

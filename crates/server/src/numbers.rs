@@ -6,7 +6,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
+use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram};
 use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
 
 /// Samples wait in memory until they are sorted into buckets; this often even if nobody reads them.
@@ -84,6 +84,14 @@ const NUMBERS: &[(&str, Kind, &str)] = &[
     ("process_threads", Gauge, "Threads of the process"),
 ];
 
+/// There before anything was counted, so that one that is missing is not taken for none.
+const FROM_THE_BEGINNING: [&str; 4] = [
+    "semel_misses_total",
+    "semel_rows_skipped_total",
+    "semel_rounds_waited_total",
+    "semel_executions_parked_total",
+];
+
 /// From now on everything is counted, until the process ends; where there are several nodes, with the
 /// name of this one.
 pub(crate) fn collect(node: Option<&str>) -> Result<PrometheusHandle, BuildError> {
@@ -122,6 +130,9 @@ fn describe() {
             Histogram(_) => describe_histogram!(*name, *about),
         }
     }
+    for name in FROM_THE_BEGINNING {
+        counter!(name).increment(0);
+    }
 }
 
 #[cfg(test)]
@@ -134,6 +145,15 @@ mod tests {
         let document = include_str!("../../../docs/observability.md");
         for (name, _, _) in NUMBERS {
             assert!(document.contains(&format!("| `{name}` |")), "{name} is not in the document");
+        }
+    }
+
+    #[test]
+    fn what_is_there_from_the_beginning_is_a_counter() {
+        for name in FROM_THE_BEGINNING {
+            let is_it =
+                |number: &(&str, Kind, &str)| number.0 == name && matches!(number.1, Counter);
+            assert!(NUMBERS.iter().any(is_it), "{name}");
         }
     }
 }

@@ -20,6 +20,15 @@ pub enum OpenError {
     Postgres(#[from] semel_store_postgres::OpenError),
 }
 
+impl OpenError {
+    /// Somebody works on it, and whoever wants to open it must be alone.
+    pub fn is_served(&self) -> bool {
+        use semel_store_postgres::OpenError as Postgres;
+        use semel_store_sqlite::OpenError as Sqlite;
+        matches!(self, Self::Sqlite(Sqlite::Held { .. }) | Self::Postgres(Postgres::InUse { .. }))
+    }
+}
+
 /// `node` names this process to a store that has several.
 pub(crate) fn open(config: &Config, node: &str) -> Result<Arc<dyn semel_store::Store>, OpenError> {
     let clock = || Arc::new(Clock::wall());

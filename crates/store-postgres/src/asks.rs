@@ -4,10 +4,15 @@
 //! trip for all. Statements are prepared once per connection.
 
 use std::collections::HashMap;
+use std::pin::pin;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
-use futures_util::future::join_all;
+use futures_util::future::{join_all, maybe_done};
+use futures_util::poll;
 use metrics::counter;
+use tokio::task::AbortHandle;
+use tokio::time::timeout;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error, Row, Statement};
 
@@ -16,12 +21,20 @@ pub(crate) type Value<'a> = Box<dyn ToSql + Sync + 'a>;
 /// A connection and what is prepared on it.
 pub(crate) struct Session {
     pub(crate) client: Client,
+    /// Whoever moves its bytes.
+    carrier: AbortHandle,
+    /// A database that has not answered by then does not, though its machine keeps the connection up.
+    within: Option<Duration>,
     prepared: Mutex<HashMap<&'static str, Statement>>,
 }
 
 /// Statements in the order in which they are executed.
 #[derive(Default)]
-pub(crate) struct Asks<'a>(Vec<(&'static str, Vec<Value<'a>>)>);
+pub(crate) struct Asks<'a> {
+    asked: Vec<(&'static str, Vec<Value<'a>>)>,
+    /// They take as long as they take.
+    pub(crate) at_leisure: bool,
+}
 
 /// What one of several was answered; each is taken once.
 #[derive(Clone, Copy)]
@@ -46,12 +59,12 @@ pub(crate) use values;
 
 impl<'a> Asks<'a> {
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.asked.is_empty()
     }
 
     pub(crate) fn add(&mut self, sql: &'static str, values: Vec<Value<'a>>) -> At {
-        self.0.push((sql, values));
-        At(self.0.len() - 1)
+        self.asked.push((sql, values));
+        At(self.asked.len() - 1)
     }
 
     /// Nothing is asked about no rows.
@@ -97,27 +110,57 @@ impl At {
 }
 
 impl Session {
-    pub(crate) fn new(client: Client) -> Self {
-        Self { client, prepared: Mutex::default() }
+    pub(crate) fn new(client: Client, carrier: AbortHandle, within: Option<Duration>) -> Self {
+        Self { client, carrier, within, prepared: Mutex::default() }
     }
 
     /// All of them, in order. An error in the middle of a transaction fails those after it too.
     pub(crate) async fn all(&self, asks: &Asks<'_>) -> Result<Answers, Error> {
+        let mut all = pin!(self.send(asks));
+        let Some(within) = self.within.filter(|_| !asks.at_leisure) else { return all.await };
+        match timeout(within, all.as_mut()).await {
+            Ok(answers) => answers,
+            Err(_) => {
+                self.carrier.abort(); // Whoever waits for an answer is told that it is lost.
+                all.await
+            }
+        }
+    }
+
+    async fn send(&self, asks: &Asks<'_>) -> Result<Answers, Error> {
         self.prepare(asks).await?;
-        let statements: Vec<_> = asks.0.iter().map(|(sql, _)| self.statement(sql)).collect();
+        let statements: Vec<_> = asks.asked.iter().map(|(sql, _)| self.statement(sql)).collect();
         let values: Vec<Vec<&(dyn ToSql + Sync)>> = asks
-            .0
+            .asked
             .iter()
             .map(|(_, values)| values.iter().map(|value| &**value).collect())
             .collect();
-        let sent = statements.iter().zip(&values).map(|(statement, values)| async move {
+        let asked = statements.iter().zip(&values).map(|(statement, values)| async move {
             match statement {
                 Some(statement) => self.client.query(statement, values).await,
                 None => Ok(Vec::new()),
             }
         });
         counter!("semel_store_round_trips_total").increment(1);
-        Ok(Answers(join_all(sent).await.into_iter().map(Some).collect()))
+        let mut sent = Vec::new();
+        for mut ask in asked.map(|ask| Box::pin(maybe_done(ask))) {
+            let _ = poll!(ask.as_mut()); // Now it is on its way, or cannot be sent.
+            // What the database says may be heard already, and is followed by a COMMIT that undoes it.
+            let is_sent = match ask.as_mut().output_mut() {
+                Some(Err(error)) => error.as_db_error().is_some(),
+                _ => true,
+            };
+            sent.push(ask);
+            if !is_sent {
+                break; // No COMMIT must follow what was left out.
+            }
+        }
+        let mut answers = Vec::new();
+        for mut ask in sent {
+            ask.as_mut().await;
+            answers.push(ask.as_mut().take_output());
+        }
+        Ok(Answers(answers))
     }
 
     /// The answers, or the first error.
@@ -144,7 +187,7 @@ impl Session {
     }
 
     async fn prepare(&self, asks: &Asks<'_>) -> Result<(), Error> {
-        let mut new: Vec<&'static str> = asks.0.iter().map(|(sql, _)| *sql).collect();
+        let mut new: Vec<&'static str> = asks.asked.iter().map(|(sql, _)| *sql).collect();
         new.retain(|sql| self.statement(sql).is_none());
         new.sort_unstable();
         new.dedup();

@@ -1,7 +1,8 @@
 //! # The clock of the database
 //!
 //! Every round reads it. Between two looks this node goes on from the last one by its own monotonic
-//! clock, so asking for the time costs nothing; decisions are made on what the round has read.
+//! clock, so asking for the time costs nothing; decisions are made on what the round has read. Time
+//! never goes back: where the database's clock does, it stands still until it is where it was.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -12,6 +13,7 @@ use tokio_postgres::Row;
 
 use crate::asks::values;
 use crate::columns::Fields;
+use crate::due::NextKnown;
 use crate::readers::Readers;
 
 /// The time as SQL.
@@ -54,33 +56,53 @@ impl Seen {
     }
 }
 
-/// The last look, and when that was.
-pub(crate) struct DatabaseClock {
-    last: Mutex<(Seen, Instant)>,
+/// The time of this node.
+pub(crate) struct DatabaseClock(Mutex<State>);
+
+#[derive(Clone, Copy)]
+struct State {
+    /// The last look, and when that was.
+    seen: Seen,
+    at: Instant,
+    /// Somebody was told that it is so late already.
+    said: Timestamp,
+}
+
+impl State {
+    fn now(&self) -> Timestamp {
+        let passed_ms = match self.seen.stands {
+            true => 0,
+            false => i64::try_from(self.at.elapsed().as_millis()).unwrap_or(i64::MAX),
+        };
+        self.seen.now.plus_ms(passed_ms).max(self.said)
+    }
 }
 
 impl DatabaseClock {
-    pub(crate) fn new(seen: Seen) -> Self {
-        Self { last: Mutex::new((seen, Instant::now())) }
+    /// Not before the last commit of any node.
+    pub(crate) fn new(seen: Seen, last: Timestamp) -> Self {
+        Self(Mutex::new(State { seen, at: Instant::now(), said: last }))
     }
 
     pub(crate) fn now(&self) -> Timestamp {
-        let last = self.last();
-        let (seen, at) = *last;
-        match seen.stands {
-            true => seen.now,
-            false => seen.now.plus_ms(i64::try_from(at.elapsed().as_millis()).unwrap_or(i64::MAX)),
-        }
+        self.state().now()
     }
 
-    /// Never back: a look that was answered late says nothing new.
-    pub(crate) fn note(&self, seen: Seen) {
-        let now = self.now();
-        *self.last() = (Seen { now: seen.now.max(now), ..seen }, Instant::now());
+    /// What time it was then: never before what was said, even if the look was.
+    pub(crate) fn note(&self, seen: Seen) -> Timestamp {
+        let mut state = self.state();
+        let said = state.now();
+        *state = State { seen, at: Instant::now(), said };
+        seen.now.max(said)
     }
 
-    fn last(&self) -> MutexGuard<'_, (Seen, Instant)> {
-        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Whether it only moves when somebody moves it.
+    pub(crate) fn stands(&self) -> bool {
+        self.state().seen.stands
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -88,6 +110,7 @@ impl DatabaseClock {
 pub(crate) struct Kept {
     pub(crate) clock: Arc<DatabaseClock>,
     pub(crate) readers: Arc<Readers>,
+    pub(crate) next: Arc<NextKnown>,
 }
 
 impl Elsewhere for Kept {
@@ -101,8 +124,29 @@ impl Elsewhere for Kept {
             session.rows(LOOK, Vec::new()).await
         });
         match moved.and_then(|rows| Seen::of(&rows)) {
-            Ok(seen) => self.clock.note(seen),
+            Ok(seen) => drop(self.clock.note(seen)),
             Err(error) => tracing::error!(%error, "the clock cannot be moved"),
+        }
+        self.next.forget(); // Other nodes may have written something that is due by then.
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(ms: i64) -> Seen {
+        Seen { now: Timestamp::from_ms(ms), stands: true, documents_generation: 0 }
+    }
+
+    #[test]
+    fn time_stands_still_until_the_database_has_caught_up() {
+        let at = Timestamp::from_ms;
+        let clock = DatabaseClock::new(seen(5), at(9));
+        assert_eq!(clock.now(), at(9), "somebody has committed then");
+        for (ms, now) in [(7, 9), (20, 20), (3, 20), (19, 20), (21, 21)] {
+            assert_eq!(clock.note(seen(ms)), at(now));
+            assert_eq!(clock.now(), at(now));
         }
     }
 }

@@ -16,6 +16,8 @@ use crate::write::COMMIT;
 
 /// Of several nodes that come back at once, one credits.
 const ONE: &str = "SELECT pg_advisory_xact_lock(7359286002)";
+/// There may be many leases, and nobody goes on before they have got it.
+const AT_LEISURE: &str = "SET LOCAL statement_timeout = 0";
 const LAST: &str = "SELECT max(at) FROM lanes";
 /// When a delivery wants to be looked at, if ever.
 macro_rules! due_at {
@@ -30,16 +32,17 @@ macro_rules! due_at {
 const CREDIT: &str = concat!(
     "UPDATE deliveries SET lease_until = least(lease_until, $1::bigint - $2::bigint) + $2::bigint, due_at = ",
     due_at!("least(lease_until, $1::bigint - $2::bigint) + $2::bigint"),
-    ", told_by = NULL WHERE lease_until IS NOT NULL"
+    ", told_by = NULL WHERE leased AND lease_until IS NOT NULL"
 );
 /// Else a second start before the first round would credit the same time again.
 const ALIVE: &str = "UPDATE lanes SET at = $1 WHERE at < $1 AND at = (SELECT max(at) FROM lanes)";
 const RELEASE: [&str; 2] = [
-    "UPDATE executions SET due_at = wake_at, told_by = NULL WHERE told_by = $1",
+    "UPDATE executions SET due_at = wake_at, told_by = NULL \
+     WHERE told_by = $1 AND due_at IS NOT NULL",
     concat!(
         "UPDATE deliveries SET due_at = ",
         due_at!("lease_until"),
-        ", told_by = NULL WHERE told_by = $1"
+        ", told_by = NULL WHERE told_by = $1 AND due_at IS NOT NULL"
     ),
 ];
 const RELEASE_MESSAGES: &str =
@@ -56,6 +59,9 @@ const FORGET: &str = "WITH old AS (SELECT node FROM lanes GROUP BY node HAVING m
          HAVING count(*) > 0 \
          ON CONFLICT (name) DO UPDATE SET value = greatest(meta.value, excluded.value)";
 
+/// Of queues that nobody has asked for so long.
+const FORGET_POLLS: &str = "DELETE FROM polls WHERE at < $1";
+
 /// Rows of nodes that never come back, as where every start has a name of its own.
 pub(crate) async fn forget_old_nodes(
     session: &Session,
@@ -63,13 +69,18 @@ pub(crate) async fn forget_old_nodes(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let before = now.plus_ms(-FORGOTTEN_AFTER_MS).ms();
-    session.rows(FORGET, values![before, node]).await.map(drop).map_err(crate::fault::of)
+    let mut asks = Asks::default();
+    asks.add(FORGET, values![before, node]);
+    asks.add(FORGET_POLLS, values![before]);
+    session.answers(&asks).await.map(drop).map_err(crate::fault::of)
 }
 
-/// Credits open leases if nobody has been alive for longer than `grace_ms`.
-pub(crate) async fn downtime(session: &Session, grace_ms: i64) -> Result<Look, Fault> {
+/// Credits open leases if nobody has been alive for longer than `grace_ms`. What time it is, and when
+/// somebody was alive last.
+pub(crate) async fn downtime(session: &Session, grace_ms: i64) -> Result<(Look, Timestamp), Fault> {
     let mut asks = Asks::default();
     asks.add(BEGIN, Vec::new());
+    asks.add(AT_LEISURE, Vec::new());
     asks.add(ONE, Vec::new());
     let last = asks.add(LAST, Vec::new());
     let look = asks.add(LOOK, Vec::new());
@@ -84,8 +95,9 @@ pub(crate) async fn downtime(session: &Session, grace_ms: i64) -> Result<Look, F
         asks.add(ALIVE, values![look.now.ms()]);
     }
     asks.add(COMMIT, Vec::new());
+    asks.at_leisure = true;
     session.answers(&asks).await?;
-    Ok(look)
+    Ok((look, last.unwrap_or(Timestamp::NOT_YET)))
 }
 
 /// Whoever this node told is gone: it is offered again at once.

@@ -11,6 +11,8 @@ pub(crate) enum Fault {
     Found(StoreError),
     /// The row of the lane is not there: it was idle for so long that it was taken for dead.
     LaneGone,
+    /// It takes connections and says nothing on them.
+    NoAnswer,
 }
 
 impl Fault {
@@ -36,6 +38,7 @@ impl From<Fault> for StoreError {
         match fault {
             Fault::Said(error) => of(error),
             Fault::Found(error) => error,
+            Fault::NoAnswer => StoreError::Unavailable("the database does not answer".into()),
             Fault::LaneGone => StoreError::Contended,
         }
     }

@@ -13,6 +13,9 @@ use futures_util::stream::poll_fn;
 use semel_engine::Queue;
 use semel_store::Hear;
 use tokio::sync::Notify;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+use tokio_postgres::types::ToSql;
 use tokio_postgres::{AsyncMessage, Client, Error, Notification};
 
 use crate::link::{Link, Raw};
@@ -26,6 +29,7 @@ const SEND: &str = "SELECT pg_notify('semel_ready', $1)";
 const BYTES_MAX: usize = 7_900;
 /// Hints gather for so long.
 const SEND_EVERY: Duration = Duration::from_millis(20);
+const SEND_WITHIN: Duration = Duration::from_secs(15);
 const CONNECT_EVERY: Duration = Duration::from_secs(1);
 
 #[derive(Default)]
@@ -76,8 +80,11 @@ async fn converse(
     hear: &Arc<dyn Fn(BTreeSet<Queue>) + Send + Sync>,
 ) -> Result<(), Error> {
     let messages = poll_fn(move |context| raw.poll_message(context));
+    // An error is the end: a connection that is asked on spins, and keeps who waits for an answer.
+    let messages = messages.take_while(|message| std::future::ready(message.is_ok()));
     let (told, mut heard) = tokio::sync::mpsc::unbounded_channel();
-    let reading = tokio::spawn(messages.for_each(move |message| {
+    let mut reading = JoinSet::new(); // Ends with this conversation.
+    reading.spawn(messages.for_each(move |message| {
         if let Ok(AsyncMessage::Notification(notification)) = message {
             let _ = told.send(notification); // Nobody listens when this has ended.
         }
@@ -92,18 +99,21 @@ async fn converse(
                 let queues = std::mem::take(
                     &mut *waiting.queues.lock().unwrap_or_else(PoisonError::into_inner),
                 );
-                client.execute(SEND, &[&payload(&queues)]).await?;
+                let payload = payload(&queues);
+                let values: [&(dyn ToSql + Sync); 1] = [&payload];
+                match timeout(SEND_WITHIN, client.execute(SEND, &values)).await {
+                    Ok(sent) => drop(sent?),
+                    Err(_) => return Ok(()),
+                }
                 tokio::time::sleep(SEND_EVERY).await;
             }
             notification = heard.recv() => match notification {
                 Some(notification) if notification.process_id() == own => {}
                 Some(notification) => hear(queues(&notification)),
-                None => break,
+                None => return Ok(()),
             },
         }
     }
-    reading.abort();
-    Ok(())
 }
 
 /// Nothing in it means that any queue may be meant.

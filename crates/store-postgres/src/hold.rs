@@ -10,7 +10,6 @@ use semel_engine::{Delivery, Head, Queue, RecordKey, Token};
 use semel_model::{Digest, ExecutionId, Timestamp};
 use semel_store::{Held, LimitRow, Place, StoreError, Touches};
 use tokio_postgres::Row;
-use uuid::Uuid;
 
 use crate::asks::{Answers, Asks, At, Session, Value, column, values};
 use crate::clock::{LOOK, Seen as Look, now_ms};
@@ -19,6 +18,8 @@ use crate::columns::{
 };
 use crate::fault::Fault;
 use crate::missing::{self, ALL_THERE, DOCUMENTS, IN_FLIGHT, LIMITS, RECORDS, TOKENS_THERE};
+use crate::named::{by_message, by_place};
+use crate::own::{self, Lane};
 
 /// The same rows, in the one order of holding: those that others hold are skipped, or waited for.
 pub(crate) struct Holds {
@@ -37,6 +38,12 @@ impl Holds {
 }
 
 macro_rules! holds {
+    (named: $by:ident, $columns:expr) => {
+        $crate::hold::Holds::new(
+            concat!("SELECT found.* ", $by!($columns, "FOR UPDATE SKIP LOCKED")),
+            concat!("SELECT found.* ", $by!($columns, "FOR UPDATE")),
+        )
+    };
     ($($part:expr),+ $(,)?) => {
         $crate::hold::Holds::new(
             concat!($($part),+, " FOR UPDATE SKIP LOCKED"),
@@ -48,30 +55,26 @@ macro_rules! holds {
 pub(crate) use holds;
 
 pub(crate) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
-pub(crate) const LANE: &str =
-    "SELECT writer, at FROM lanes WHERE node = $1 AND lane = $2 FOR UPDATE";
 /// How long a round waits for rows that others hold.
 const PATIENTLY: &str = "SET LOCAL lock_timeout = '500ms'";
 const HEADS: Holds =
     holds!("SELECT ", head_columns!(), " FROM executions WHERE id = ANY ($1) ORDER BY id");
-const NAMED: Holds = holds!(
-    "SELECT ",
-    delivery_columns!(),
-    " FROM deliveries WHERE (execution, task) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[])) \
-     ORDER BY execution, task"
-);
+const NAMED: Holds = holds!(named: by_place, delivery_columns!());
 const ALL: Holds = holds!(
     "SELECT ",
     delivery_columns!(),
     " FROM deliveries WHERE execution = ANY ($1) ORDER BY execution, task"
 );
+/// In their order as one value: an index that has that order is no way to find them.
 const TOKENS: Holds = holds!(
     "SELECT ",
     delivery_columns!(),
-    " FROM deliveries WHERE token = ANY ($1) ORDER BY execution, task"
+    " FROM deliveries WHERE token = ANY ($1) ORDER BY (execution, task)"
 );
-/// The best of a queue first. Of an execution that is over nothing is handed out, though rows of it
-/// may still be there.
+/// The best of a queue first, in the order of the index: `domain` is the same for all, but without it
+/// what is sorted is the whole queue. What this node has said to be now is ready, even if the database's
+/// clock is behind. Of an execution that is over nothing is handed out, though rows of it may still be
+/// there; `+ 0` keeps the index of all that are over out of it.
 macro_rules! ready {
     ($domain:literal) => {
         concat!(
@@ -79,24 +82,18 @@ macro_rules! ready {
             delivery_columns!(),
             " FROM deliveries WHERE task_type = $1 AND NOT leased AND ",
             $domain,
-            " AND ready_at <= ",
+            " AND ready_at <= greatest($3::bigint, ",
             now_ms!(),
-            " AND NOT EXISTS (SELECT 1 FROM executions \
-                WHERE executions.id = deliveries.execution AND executions.ended_at > 0) \
-             ORDER BY priority DESC, ready_at, seq, execution, task LIMIT $2 \
+            ") AND NOT EXISTS (SELECT 1 FROM executions \
+                WHERE executions.id = deliveries.execution AND executions.ended_at + 0 > 0) \
+             ORDER BY domain, priority DESC, ready_at, seq, execution, task LIMIT $2 \
              FOR UPDATE OF deliveries SKIP LOCKED"
         )
     };
 }
 const READY: &str = ready!("domain IS NULL");
-const READY_IN_DOMAIN: &str = ready!("domain = $3");
-const MESSAGES: Holds = holds!(
-    "SELECT ",
-    message_columns!(),
-    " FROM messages WHERE (sender, seq, at) IN \
-     (SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::bigint[])) \
-     ORDER BY sender, seq, at"
-);
+const READY_IN_DOMAIN: &str = ready!("domain = $4");
+const MESSAGES: Holds = holds!(named: by_message, message_columns!());
 /// The waiting ones of a record, oldest first. Not locked: a line changes only under the lock of its
 /// record, which is held by then.
 const WAITERS: &str = concat!(
@@ -105,14 +102,6 @@ const WAITERS: &str = concat!(
     " FROM messages WHERE waits_scope = $1 AND waits_key = $2 \
      ORDER BY waits_since, sender, seq, at LIMIT $3"
 );
-
-/// Which lane this is, and who works for it.
-#[derive(Clone, Copy)]
-pub(crate) struct Lane {
-    pub(crate) node: i64,
-    pub(crate) lane: i32,
-    pub(crate) writer: Uuid,
-}
 
 /// What a round holds, and what its commit has to know of it.
 #[derive(Default)]
@@ -148,15 +137,15 @@ pub(crate) async fn hold(
     session: &Session,
     lane: Lane,
     touches: &Touches,
+    said: Timestamp,
 ) -> Result<(Round, Look), Fault> {
     let mut asks = Asks::default();
-    let flight = ask(&mut asks, lane, touches);
+    let flight = ask(&mut asks, lane, touches, said);
     let mut answers = session.answers(&asks).await?;
-    let last = check(lane, &answers.take(flight.lane))?;
-    let mut look = Look::of(&answers.take(flight.look))?;
-    look.now = look.now.max(last); // A database that was restored or moved may be behind.
+    let look = Look::of(&answers.take(flight.look))?;
+    let last = lane.last_at(&answers.take(flight.lane))?;
     let mut round = Round::default();
-    round.held.now = look.now;
+    round.held.now = look.now.max(last); // A database that was restored or moved may be behind.
     round.read(touches, &flight, &mut answers)?;
     missing::look_again(session, &mut round, touches).await?;
     read_late_lines(session, &mut round, touches).await?;
@@ -195,29 +184,16 @@ fn ask_lines<'a>(
 
 /// Begins with nothing held but the lane itself.
 pub(crate) async fn begin(session: &Session, lane: Lane) -> Result<Round, Fault> {
-    let (round, _) = hold(session, lane, &Touches::default()).await?;
+    let (round, _) = hold(session, lane, &Touches::default(), Timestamp::NOT_YET).await?;
     Ok(round)
 }
 
-/// When the lane last committed, unless somebody else works for it now.
-fn check(lane: Lane, rows: &[Row]) -> Result<Timestamp, Fault> {
-    let row = rows.first().ok_or(Fault::LaneGone)?;
-    let mut fields = Fields::of(row);
-    let writer: Uuid = fields.next()?;
-    if writer != lane.writer {
-        let why = "another process works under the name of this node; give each a name of its own, \
-                   with --node, and start this one again";
-        return Err(StoreError::Unavailable(why.into()).into());
-    }
-    Ok(fields.time()?)
-}
-
-fn ask<'a>(asks: &mut Asks<'a>, lane: Lane, touches: &'a Touches) -> Flight {
+fn ask<'a>(asks: &mut Asks<'a>, lane: Lane, touches: &'a Touches, said: Timestamp) -> Flight {
     let Touches { heads, limits, records, deliveries, all_deliveries, .. } = touches;
     let Touches { wanted, tokens, messages, documents, .. } = touches;
     asks.add(BEGIN, Vec::new());
     asks.add_if(touches.waits, PATIENTLY, Vec::new);
-    let flight_lane = asks.add(LANE, values![lane.node, lane.lane]);
+    let flight_lane = asks.add(own::HOLD, values![lane.node, lane.lane]);
     let heads =
         asks.add_if(!heads.is_empty(), HEADS.of(touches), || vec![column(heads, |id| uuid(*id))]);
     let held_limits =
@@ -237,12 +213,10 @@ fn ask<'a>(asks: &mut Asks<'a>, lane: Lane, touches: &'a Touches) -> Flight {
     let tokens_there = asks.add_if(!tokens.is_empty(), TOKENS_THERE, || token_keys(tokens));
     let mut ready = Vec::new();
     for (queue, count) in wanted {
-        let (task_type, count) = (queue.task_type.as_str(), limit(*count));
-        let at = match &queue.domain {
-            None => asks.add(READY, values![task_type, count]),
-            Some(domain) => asks.add(READY_IN_DOMAIN, values![task_type, count, domain.as_str()]),
-        };
-        ready.push((queue.clone(), at));
+        let mut values = values![queue.task_type.as_str(), limit(*count), said.ms()];
+        values.extend(queue.domain.iter().map(|domain| Box::new(domain.as_str()) as Value<'_>));
+        let sql = if queue.domain.is_some() { READY_IN_DOMAIN } else { READY };
+        ready.push((queue.clone(), asks.add(sql, values)));
     }
     let messages =
         asks.add_if(!messages.is_empty(), MESSAGES.of(touches), || missing::message_keys(messages));

@@ -5,6 +5,7 @@
 
 mod ask;
 mod clauses;
+mod names;
 mod write;
 
 use std::sync::Arc;
@@ -18,11 +19,17 @@ use crate::asks::values;
 use crate::columns::{self, Fields, limit, task_uuid, uuid};
 use crate::readers::Readers;
 
-const PLACE: &str = "SELECT execution, task FROM tasks WHERE task = $1";
-const INDEXED: &str = "SELECT id, seq, live FROM runs WHERE id > $1 ORDER BY id LIMIT $2";
-const INDEXED_ALL: &str = "SELECT id, seq, live FROM runs ORDER BY id LIMIT $1";
+/// Another node may not have indexed it yet; what a worker can ask about has a delivery.
+const PLACE: &str = "SELECT execution, task FROM tasks WHERE task = $1 UNION ALL \
+     SELECT execution, task FROM deliveries WHERE task = $1 LIMIT 1";
+const INDEXED: &str = "SELECT id, seq, brought @> int8range(0, seq, '(]'), live FROM runs \
+     WHERE id > $1 ORDER BY id LIMIT $2";
+const INDEXED_ALL: &str = "SELECT id, seq, brought @> int8range(0, seq, '(]'), live FROM runs \
+     ORDER BY id LIMIT $1";
 const WORDLESS: &str = "SELECT id FROM runs WHERE NOT worded ORDER BY id LIMIT $1";
 const SNAPSHOT: &str = "SELECT body FROM snapshots WHERE execution = $1";
+/// Other nodes were in the way of a batch so many times: then it is given up.
+const TRIES_AGAIN_MAX: usize = 3;
 const RESET: &str = "TRUNCATE runs, tasks, snapshots";
 
 pub(crate) struct PostgresIndex {
@@ -38,7 +45,15 @@ impl PostgresIndex {
 impl Index for PostgresIndex {
     fn put(&self, batch: &Batch) -> Result<(), StoreError> {
         // Said twice is said once: the rows are as the batch says.
-        self.readers.read(async |session| write::put(session, batch).await)
+        let put = || self.readers.read(async |session| write::put(session, batch).await);
+        let mut done = put();
+        for _ in 0..TRIES_AGAIN_MAX {
+            if !matches!(done, Err(StoreError::Contended)) {
+                break;
+            }
+            done = put();
+        }
+        done
     }
 
     fn workflows(&self, search: &WorkflowSearch) -> Result<Hits<ExecutionId>, StoreError> {
@@ -75,7 +90,8 @@ impl Index for PostgresIndex {
         let indexed = |row: &Row| {
             let mut fields = Fields::of(row);
             let id = fields.execution()?;
-            Ok((id, Indexed { seq: fields.count()?, is_live: fields.next()? }))
+            let (seq, is_whole) = (fields.count()?, fields.next()?);
+            Ok((id, Indexed { seq, is_whole, is_live: fields.next()? }))
         };
         rows.iter().map(indexed).collect()
     }

@@ -15,16 +15,18 @@ use semel_store::{Due, Held, Stamp, StoreError, Touches, Writer, Writes};
 use uuid::Uuid;
 
 use crate::asks::{Asks, Session, values};
+use crate::clock::Seen as Look;
 use crate::columns::Fields;
-use crate::due::{self, Next};
+use crate::due::{self, Asked, Next};
 use crate::fault::{self, Fault};
-use crate::hold::{self, BEGIN, Lane, Round};
+use crate::hold::{self, BEGIN, Round};
 use crate::open::Shared;
-use crate::{credit, write};
+use crate::own::Lane;
+use crate::{credit, weight, write};
 
 const TAKE: &str = "INSERT INTO lanes (node, lane, writer, round, at, fence) \
      VALUES ($1, $2, $3, 0, 0, 0) ON CONFLICT (node, lane) DO UPDATE SET writer = excluded.writer";
-const LAST_ROUND: &str = "SELECT round FROM lanes WHERE node = $1 AND lane = $2 FOR UPDATE";
+const LAST_ROUND: &str = "SELECT writer, round FROM lanes WHERE node = $1 AND lane = $2 FOR UPDATE";
 const ROLLBACK: &str = "ROLLBACK";
 
 /// A database that does not say for so long what became of a commit is not waited for any more.
@@ -34,7 +36,7 @@ const TAKE_WITHIN: Duration = Duration::from_secs(20);
 const TRY_EVERY: Duration = Duration::from_millis(100);
 /// While the database does not answer.
 const ASK_AGAIN_MS: i64 = 500;
-/// What other nodes have written is seen this late at the latest.
+/// What other nodes have written is looked for this often, and seen twice as late at the latest.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
 pub(crate) struct PostgresWriter {
@@ -62,37 +64,25 @@ impl PostgresWriter {
         let Lane { node, lane, writer } = self.lane;
         let mut asks = Asks::default();
         asks.add(TAKE, values![node, lane, writer]);
-        self.insist(TAKE_WITHIN, async |session| session.answers(&asks).await.map(drop))
+        self.insist(TAKE_WITHIN, async |session| {
+            session.answers(&asks).await.map(drop).map_err(Fault::from)
+        })
     }
 
     /// On a connection that works, tried again while that can help.
     fn insist<T>(
         &mut self,
         within: Duration,
-        act: impl AsyncFn(&Session) -> Result<T, tokio_postgres::Error>,
+        act: impl AsyncFn(&Session) -> Result<T, Fault>,
     ) -> Result<T, StoreError> {
         let until = Instant::now() + within;
         loop {
-            let link = self.shared.readers.link();
-            let session = self.session.take().filter(|session| !session.client.is_closed());
-            let done = link.wait(async {
-                let session = match session {
-                    Some(session) => session,
-                    None => link.lane().await?,
-                };
-                let done = act(&session).await?;
-                Ok::<_, tokio_postgres::Error>((session, done))
-            });
-            match done {
-                Ok((session, done)) => {
-                    self.session = Some(session);
-                    return Ok(done);
-                }
-                Err(error) if Instant::now() >= until => return Err(fault::of(error)),
-                Err(error) => {
+            match self.on_session(&act).map_err(StoreError::from) {
+                Err(error) if Instant::now() < until => {
                     tracing::debug!(%error, "the database is asked again");
                     std::thread::sleep(TRY_EVERY);
                 }
+                done => return done,
             }
         }
     }
@@ -126,7 +116,9 @@ impl PostgresWriter {
                 None => {
                     let session = link.lane().await?;
                     // If everybody was cut off for long, leases have lost that time.
-                    let look = credit::downtime(&session, shared.lease_grace_ms).await?;
+                    let (look, _) = credit::downtime(&session, shared.lease_grace_ms).await?;
+                    shared.next.forget();
+                    shared.heard.made_up_for();
                     shared.clock.note(look);
                     session
                 }
@@ -137,6 +129,29 @@ impl PostgresWriter {
         })?;
         self.session = session;
         done
+    }
+
+    /// If nothing was heard for long, leases get that time before anything is decided on them. True:
+    /// it was so.
+    fn make_up_for_silence(&mut self) -> Result<bool, StoreError> {
+        // While time stands still nobody loses any.
+        if !self.shared.heard.was_silent() || self.shared.clock.stands() {
+            return Ok(false);
+        }
+        self.release();
+        let grace_ms = self.shared.lease_grace_ms;
+        self.try_twice(async |session| credit::downtime(session, grace_ms).await)?;
+        self.shared.next.forget();
+        self.shared.heard.made_up_for();
+        Ok(true)
+    }
+
+    fn held(&mut self, touches: &Touches) -> Result<Look, StoreError> {
+        let (lane, said) = (self.lane, self.shared.clock.now());
+        let (round, look) =
+            self.try_twice(async |session| hold::hold(session, lane, touches, said).await)?;
+        self.open = Some(round);
+        Ok(look)
     }
 
     fn told(&self) -> Option<Timestamp> {
@@ -162,11 +177,17 @@ impl PostgresWriter {
     }
 
     /// Whether it is written, and what is due next after that, if both went well.
-    fn write(&mut self, round: &Round, writes: &Writes) -> (Result<(), StoreError>, Option<Next>) {
+    fn write(
+        &mut self,
+        round: &Round,
+        writes: &Writes,
+        asked: Asked,
+    ) -> (Result<(), StoreError>, Option<Next>) {
         let Some(session) = self.session.take() else { return (Err(StoreError::Unknown), None) };
         let mut asks = Asks::default();
         let commit = write::round(&mut asks, self.lane, round, writes);
-        let next = due::ask_next(&mut asks, self.told());
+        // Who was told nothing yet is about to look at everything.
+        let next = self.told().map(|told| due::ask_next(&mut asks, Some(told), asked.from));
         let shared = Arc::clone(&self.shared);
         let link = shared.readers.link();
         let mut answers = match link.wait(session.all(&asks)) {
@@ -182,11 +203,13 @@ impl PostgresWriter {
         match answers.failure() {
             None => {
                 self.session = Some(session);
-                (Ok(()), Next::of(&next.map(|at| answers.take(at))).ok())
+                self.shared.heard.note();
+                let next = next.map(|next| next.map(|at| answers.take(at)));
+                (Ok(()), next.and_then(|rows| Next::of(&rows).ok()))
             }
             Some((at, error)) if at.is_before(commit) && !fault::is_cut_off(&error) => {
-                // The COMMIT that followed has undone it.
-                self.session = Some(session);
+                // The COMMIT that followed has undone it; if none did, its connection ends.
+                self.session = error.as_db_error().is_some().then_some(session);
                 (Err(fault::of(error)), None)
             }
             Some((at, _)) if at.is_after(commit) => (Ok(()), None),
@@ -210,22 +233,30 @@ impl PostgresWriter {
 impl Writer for PostgresWriter {
     fn hold(&mut self, touches: &Touches) -> Result<Held, StoreError> {
         self.release();
-        let lane = self.lane;
-        let (mut round, look) =
-            self.try_twice(async |session| hold::hold(session, lane, touches).await)?;
-        self.shared.clock.note(look);
+        self.make_up_for_silence()?;
+        let mut look = self.held(touches)?;
+        if self.make_up_for_silence()? {
+            look = self.held(touches)?; // It was asked before the silence and answered after it.
+        }
+        self.shared.heard.note();
+        let now = self.shared.clock.note(look);
         self.read_documents_of(Some(look.documents_generation));
-        let held = std::mem::take(&mut round.held);
-        self.open = Some(round);
+        let mut held =
+            self.open.as_mut().map(|it| std::mem::take(&mut it.held)).unwrap_or_default();
+        held.now = held.now.max(now);
         Ok(held)
     }
 
     fn commit(&mut self, writes: Writes) -> Result<(), StoreError> {
+        if let Err(error) = weight::check(&writes) {
+            self.release();
+            return Err(error);
+        }
         let round = self.opened()?;
         self.read_documents_of(None);
-        let begun = self.shared.next.begin();
-        let (done, next) = self.write(&round, &writes);
-        self.shared.next.end(begun, next);
+        let asked = self.shared.next.ask(Next(writes.armed()));
+        let (done, next) = self.write(&round, &writes, asked);
+        self.shared.next.committed(asked, next);
         done
     }
 
@@ -247,14 +278,19 @@ impl Writer for PostgresWriter {
             asks.add(BEGIN, Vec::new());
             let last = asks.add(LAST_ROUND, values![node, lane]);
             asks.add(ROLLBACK, Vec::new());
-            session.answers(&asks).await.map(|mut answers| answers.take(last))
+            Ok(session.answers(&asks).await?.take(last))
         });
         let found = found.map_err(|error| {
             tracing::error!(%error, "what became of a commit cannot be found out");
             StoreError::Unknown
         })?;
-        let last = found.first().map(|row| Fields::of(row).count()).transpose()?;
-        Ok(last == Some(stamp.round))
+        let mut last = found.first().map(Fields::of).ok_or(StoreError::Unknown)?;
+        self.shared.next.forget(); // What it has armed may have been overlooked.
+        // Whoever works for the lane now numbers rounds of his own.
+        match last.next::<Uuid>()? == self.lane.writer {
+            true => Ok(last.count()? == stamp.round),
+            false => Err(StoreError::Replaced),
+        }
     }
 
     fn due(&mut self, now: Timestamp, max: usize) -> Result<Due, StoreError> {
@@ -263,12 +299,14 @@ impl Writer for PostgresWriter {
             return Ok(Due::default());
         }
         self.release();
-        let (node, told) = (self.lane.node, self.told());
-        let asked = self.shared.next.ask();
-        let looked = self.try_twice(async |session| due::due(session, node, told, now, max).await);
-        let (due, next, look) = looked?;
+        self.make_up_for_silence()?;
+        let (lane, told) = (self.lane, self.told());
+        let asked = self.shared.next.ask(Next::NEVER);
+        let looked = self.try_twice(async |session| due::due(session, lane, told, now, max).await);
+        self.shared.next.looked(asked, looked.as_ref().ok().map(|(_, next, _)| *next));
+        let (due, _, look) = looked?;
+        self.shared.heard.note();
         self.shared.clock.note(look);
-        self.shared.next.note(asked, next);
         self.note_told(now);
         Ok(due)
     }
@@ -279,25 +317,25 @@ impl Writer for PostgresWriter {
         max: usize,
     ) -> Result<BTreeMap<Queue, usize>, StoreError> {
         self.release();
-        self.try_twice(async |session| due::offers(session, queues, max).await)
+        let said = self.shared.clock.now();
+        self.try_twice(async |session| due::offers(session, queues, max, said).await)
     }
 
     fn next_due(&self) -> Option<Timestamp> {
         if let Some(known) = self.shared.next.known(Duration::MAX) {
             return known.0;
         }
-        let (asked, told) = (self.shared.next.ask(), self.told());
+        let (asked, told) = (self.shared.next.ask(Next::NEVER), self.told());
         let next = self.shared.readers.read(async |session| {
             let mut asks = Asks::default();
-            let next = due::ask_next(&mut asks, told);
+            let next = due::ask_next(&mut asks, told, Next::EVER);
             let mut answers = session.answers(&asks).await?;
             Ok(next.map(|at| answers.take(at)))
         });
-        match next.and_then(|rows| Next::of(&rows)) {
-            Ok(next) => {
-                self.shared.next.note(asked, next);
-                next.0
-            }
+        let next = next.and_then(|rows| Next::of(&rows));
+        self.shared.next.looked(asked, next.as_ref().ok().copied());
+        match next {
+            Ok(next) => next.0,
             Err(error) => {
                 tracing::debug!(%error, "what is due next is not known");
                 Some(self.shared.clock.now().plus_ms(ASK_AGAIN_MS))

@@ -29,6 +29,8 @@ struct Migration {
 const MIGRATIONS: &[Migration] = &[
     Migration { number: 1, needs: 1, sql: include_str!("../migrations/0001_begin.sql") },
     Migration { number: 2, needs: 2, sql: include_str!("../migrations/0002_index.sql") },
+    Migration { number: 3, needs: 2, sql: include_str!("../migrations/0003_brought.sql") },
+    Migration { number: 4, needs: 2, sql: include_str!("../migrations/0004_task_by_id.sql") },
 ];
 
 const LOCK: &str = "SELECT pg_advisory_lock(7359286000)";

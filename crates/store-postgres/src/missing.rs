@@ -17,37 +17,25 @@ use crate::asks::{Asks, Session, Value, column};
 use crate::columns::{self, Fields, execution_id, record_columns, uuid};
 use crate::fault::{self, Fault};
 use crate::hold::{Holds, Round, holds, place_keys, token_keys};
+use crate::named::{by_document, by_message, by_place, by_record, there};
 
 pub(crate) const LIMITS: Holds =
     holds!("SELECT task_type, used FROM limits WHERE task_type = ANY ($1) ORDER BY task_type");
 pub(crate) const IN_FLIGHT: &str = "SELECT task_type, count(*) FROM deliveries \
      WHERE leased AND task_type = ANY ($1) GROUP BY task_type";
-pub(crate) const RECORDS: Holds = holds!(
-    "SELECT ",
-    record_columns!(),
-    " FROM records WHERE (scope, key) IN (SELECT * FROM unnest($1::text[], $2::text[])) \
-     ORDER BY scope, key"
-);
-pub(crate) const DOCUMENTS: Holds = holds!(
-    "SELECT kind, name, version, body FROM documents \
-     WHERE (kind, name, version) IN (SELECT * FROM unnest($1::text[], $2::text[], $3::integer[])) \
-     ORDER BY kind, name, version"
-);
+pub(crate) const RECORDS: Holds = holds!(named: by_record, record_columns!());
+pub(crate) const DOCUMENTS: Holds = holds!(named: by_document, "kind, name, version, body");
 
 const HEADS_THERE: &str = "SELECT id FROM executions WHERE id = ANY ($1)";
-const PLACES_THERE: &str = "SELECT execution, task FROM deliveries \
-     WHERE (execution, task) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))";
+const PLACES_THERE: &str = there!(by_place, "execution, task");
 pub(crate) const ALL_THERE: &str =
     "SELECT execution, task FROM deliveries WHERE execution = ANY ($1)";
 pub(crate) const TOKENS_THERE: &str =
     "SELECT execution, task, token FROM deliveries WHERE token = ANY ($1)";
-const MESSAGES_THERE: &str = "SELECT sender, seq, at FROM messages WHERE (sender, seq, at) IN \
-     (SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::bigint[]))";
+const MESSAGES_THERE: &str = there!(by_message, "sender, seq, at");
 const LIMITS_THERE: &str = "SELECT task_type FROM limits WHERE task_type = ANY ($1)";
-const RECORDS_THERE: &str = "SELECT scope, key FROM records \
-     WHERE (scope, key) IN (SELECT * FROM unnest($1::text[], $2::text[]))";
-const DOCUMENTS_THERE: &str = "SELECT kind, name, version, ''::bytea FROM documents \
-     WHERE (kind, name, version) IN (SELECT * FROM unnest($1::text[], $2::text[], $3::integer[]))";
+const RECORDS_THERE: &str = there!(by_record, "scope, key");
+const DOCUMENTS_THERE: &str = there!(by_document, "kind, name, version, ''::bytea");
 
 const SAVEPOINT: &str = "SAVEPOINT placeholders";
 const BACK: &str = "ROLLBACK TO SAVEPOINT placeholders";

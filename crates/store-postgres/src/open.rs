@@ -18,6 +18,7 @@ use crate::asks::{Asks, Session, values};
 use crate::clock::{DatabaseClock, Kept};
 use crate::due::NextKnown;
 use crate::fault::{self, Fault};
+use crate::heard::Heard;
 use crate::hints::Hints;
 use crate::index::PostgresIndex;
 use crate::link::Link;
@@ -144,7 +145,8 @@ pub(crate) struct Shared {
     pub(crate) lease_grace_ms: i64,
     /// Until when this node was told of delays that are over; none: of nothing yet.
     pub(crate) told: Mutex<Option<Timestamp>>,
-    pub(crate) next: NextKnown,
+    pub(crate) next: Arc<NextKnown>,
+    pub(crate) heard: Heard,
     pub(crate) hints: Hints,
     /// The generation of the documents as rounds under way have read it, by their threads.
     pub(crate) generations: Mutex<HashMap<ThreadId, u64>>,
@@ -154,24 +156,29 @@ impl PostgresStore {
     /// Brings the tables up to date and takes up this node's work.
     pub fn open(url: &str, options: &Options) -> Result<Self, OpenError> {
         let link = Arc::new(Link::new(url)?);
-        let (node, look) = link.wait(async {
+        let (node, look, last) = link.wait(async {
             let session = first_contact(&link).await?;
             migrate::run(&session, options.purpose).await?;
             match options.purpose {
                 Purpose::Serve => refuse_unfinished(&link, &session).await?,
                 Purpose::Alone => refuse_company(&link, &session).await?,
             }
-            let look = credit::downtime(&session, options.lease_grace_ms).await?;
+            let (look, last) = credit::downtime(&session, options.lease_grace_ms).await?;
             let node = node(&session, &options.node).await?;
             credit::release(&session, node, look.now).await?;
             if options.purpose == Purpose::Serve {
                 credit::forget_old_nodes(&session, node, look.now).await?;
             }
-            Ok::<_, OpenError>((node, look))
+            Ok::<_, OpenError>((node, look, last))
         })?;
         let readers = Arc::new(Readers::new(link, options.readers_max));
-        let clock = Arc::new(DatabaseClock::new(look));
-        let kept = Kept { clock: Arc::clone(&clock), readers: Arc::clone(&readers) };
+        let clock = Arc::new(DatabaseClock::new(look, last));
+        let next = Arc::<NextKnown>::default();
+        let kept = Kept {
+            clock: Arc::clone(&clock),
+            readers: Arc::clone(&readers),
+            next: Arc::clone(&next),
+        };
         Ok(Self {
             shared: Arc::new(Shared {
                 index: PostgresIndex::new(Arc::clone(&readers)),
@@ -182,7 +189,8 @@ impl PostgresStore {
                 name: options.node.clone(),
                 lease_grace_ms: options.lease_grace_ms,
                 told: Mutex::default(),
-                next: NextKnown::default(),
+                next,
+                heard: Heard::new(options.lease_grace_ms),
                 hints: Hints::default(),
                 generations: Mutex::default(),
             }),
@@ -232,27 +240,61 @@ async fn node(session: &Session, name: &str) -> Result<i64, OpenError> {
 
 /// The first connection: everything a person can have got wrong is found here.
 pub(crate) async fn first_contact(link: &Link) -> Result<Session, OpenError> {
-    let session = link.reader().await.map_err(|error| no_contact(link, &error))?;
+    let session = link.opener().await.map_err(|fault| no_contact(link, fault))?;
     let sql = "SELECT current_setting('server_version_num')::integer, \
                current_setting('server_version'), current_setting('synchronous_commit')";
     let row = session.client.query_one(sql, &[]).await.map_err(Fault::from)?;
-    let (number, found, durable): (i32, String, String) = (row.get(0), row.get(1), row.get(2));
+    refuse_unfit(row.get(0), row.get(1), row.get(2))?;
+    Ok(session)
+}
+
+/// By `server_version_num`, how that is written, and `synchronous_commit`.
+fn refuse_unfit(number: i32, found: &str, durable: &str) -> Result<(), OpenError> {
     if number < VERSION_MIN {
-        return Err(OpenError::TooOld { found });
+        return Err(OpenError::TooOld { found: found.to_owned() });
     }
     if durable == "off" {
         return Err(OpenError::NotDurable);
     }
-    Ok(session)
+    Ok(())
 }
 
-fn no_contact(link: &Link, error: &Error) -> OpenError {
-    let (name, said) = (link.name(), fault::described(error));
+fn no_contact(link: &Link, fault: Fault) -> OpenError {
+    let Fault::Said(error) = fault else {
+        let said = StoreError::from(fault);
+        let said = std::error::Error::source(&said).map_or(said.to_string(), ToString::to_string);
+        return OpenError::Unreachable { name: link.name(), said };
+    };
+    let (name, said) = (link.name(), fault::described(&error));
     match error.code() {
         Some(code) if *code == SqlState::INVALID_CATALOG_NAME => OpenError::NoDatabase { name },
         Some(code) if code.code().starts_with("28") => {
             OpenError::Login { name, user: link.user().to_owned(), said }
         }
         _ => OpenError::Unreachable { name, said },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_release_that_is_too_old_is_refused_by_its_name() {
+        let refused = refuse_unfit(140_022, "14.22 (Debian 14.22-1)", "on").unwrap_err();
+        assert!(matches!(refused, OpenError::TooOld { .. }), "{refused}");
+        let words = "PostgreSQL 14.22 (Debian 14.22-1) is too old; 15 or newer is needed";
+        assert_eq!(refused.to_string(), words);
+        for (number, found) in [(150_000, "15.0"), (150_013, "15.13"), (180_001, "18.1")] {
+            assert!(refuse_unfit(number, found, "on").is_ok(), "{found}");
+        }
+    }
+
+    #[test]
+    fn a_database_must_wait_for_its_disk() {
+        assert!(matches!(refuse_unfit(150_000, "15.0", "off"), Err(OpenError::NotDurable)));
+        for durable in ["on", "local", "remote_write", "remote_apply"] {
+            assert!(refuse_unfit(150_000, "15.0", durable).is_ok(), "{durable}");
+        }
     }
 }

@@ -9,7 +9,7 @@ use semel_store::StoreError;
 use tokio_postgres::Error;
 
 use crate::asks::Session;
-use crate::fault;
+use crate::fault::Fault;
 use crate::link::Link;
 
 pub(crate) struct Readers {
@@ -41,8 +41,8 @@ impl Readers {
         read: impl AsyncFn(&Session) -> Result<T, Error>,
     ) -> Result<T, StoreError> {
         match self.with(&read) {
-            Err(error) if fault::is_cut_off(&error) => self.with(&read).map_err(fault::of),
-            other => other.map_err(fault::of),
+            Err(fault) if fault.is_cut_off() => self.with(&read).map_err(StoreError::from),
+            other => other.map_err(StoreError::from),
         }
     }
 
@@ -51,10 +51,10 @@ impl Readers {
         &self,
         write: impl AsyncFn(&Session) -> Result<T, Error>,
     ) -> Result<T, StoreError> {
-        self.with(&write).map_err(fault::of)
+        self.with(&write).map_err(StoreError::from)
     }
 
-    fn with<T>(&self, act: &impl AsyncFn(&Session) -> Result<T, Error>) -> Result<T, Error> {
+    fn with<T>(&self, act: &impl AsyncFn(&Session) -> Result<T, Error>) -> Result<T, Fault> {
         let mut lent = Lent { readers: self, session: self.take() };
         self.link.wait(async {
             let session = match lent.session.take().filter(|it| !it.client.is_closed()) {
@@ -64,7 +64,7 @@ impl Readers {
             let done = act(&session).await;
             // What failed may be in the middle of something.
             lent.session = done.is_ok().then_some(session);
-            done
+            Ok(done?)
         })
     }
 

@@ -6,13 +6,15 @@
 
 use semel_engine::{Address, Delivery, Head, MessageKey, MessageRow, Record, RecordKey};
 use semel_model::Timestamp;
-use semel_store::{DUE_LEASE_MS, DocumentKey, Place, Stamp, Writes};
+use semel_store::{DocumentKey, Place, Stamp, Writes};
 use uuid::Uuid;
 
 use crate::asks::{Asks, At, Value, column, values};
 use crate::columns::{task_uuid, uuid};
-use crate::hold::{Lane, Round, place_keys};
+use crate::hold::{Round, place_keys};
 use crate::missing::{document_keys, message_keys, record_keys};
+use crate::named::{by_document, by_message, by_place, by_record, where_named};
+use crate::own::Lane;
 
 pub(crate) const COMMIT: &str = "COMMIT";
 const APPEND: &str = "INSERT INTO journal (execution, seq, entry) \
@@ -32,7 +34,9 @@ const PUT_HEADS: &str = "INSERT INTO executions (id, seq, digest, wake_at, statu
 const MOVE_HEADS: &str = "UPDATE executions SET seq = new.seq, digest = new.digest, \
      updated_at = new.updated_at, due_at = wake_at, told_by = NULL \
      FROM unnest($1::uuid[], $2::bigint[], $3::bytea[], $4::bigint[]) \
-     AS new (id, seq, digest, updated_at) WHERE executions.id = new.id";
+     AS new (id, seq, digest, updated_at), \
+     LATERAL (SELECT ctid FROM executions WHERE executions.id = new.id OFFSET 0) AS found \
+     WHERE executions.ctid = found.ctid";
 const PUT_DELIVERIES: &str = "INSERT INTO deliveries (execution, task, fence, leased, worker, \
      lease_until, run_until, poll_until, started_at, updated_at, polls, token, armed, due_at, \
      delayed, task_type, domain, priority, ready_at, seq, reference, attempt, scheduled_at, \
@@ -64,10 +68,11 @@ const HAND_OUT: &str = "UPDATE deliveries SET fence = new.fence, leased = new.le
      $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bytea[], \
      $13::boolean[], $14::bigint[], $15::boolean[]) AS new (execution, task, fence, leased, \
      worker, lease_until, run_until, poll_until, started_at, updated_at, polls, token, armed, \
-     due_at, delayed) \
-     WHERE deliveries.execution = new.execution AND deliveries.task = new.task";
-const DROP_DELIVERIES: &str = "DELETE FROM deliveries WHERE (execution, task) IN \
-     (SELECT * FROM unnest($1::uuid[], $2::uuid[]))";
+     due_at, delayed), \
+     LATERAL (SELECT ctid FROM deliveries WHERE deliveries.execution = new.execution \
+         AND deliveries.task = new.task OFFSET 0) AS found \
+     WHERE deliveries.ctid = found.ctid";
+const DROP_DELIVERIES: &str = concat!("DELETE FROM deliveries ", where_named!(by_place));
 const PUT_MESSAGES: &str = "INSERT INTO messages (sender, seq, at, receiver, sink, body, \
      waits_scope, waits_key, waits_since, due_at, told_by) \
      SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::uuid[], $5::text[], \
@@ -76,8 +81,7 @@ const PUT_MESSAGES: &str = "INSERT INTO messages (sender, seq, at, receiver, sin
      sink = excluded.sink, body = excluded.body, waits_scope = excluded.waits_scope, \
      waits_key = excluded.waits_key, waits_since = excluded.waits_since, \
      due_at = excluded.due_at, told_by = excluded.told_by";
-const DROP_MESSAGES: &str = "DELETE FROM messages WHERE (sender, seq, at) IN \
-     (SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::bigint[]))";
+const DROP_MESSAGES: &str = concat!("DELETE FROM messages ", where_named!(by_message));
 const PUT_RECORDS: &str = "INSERT INTO records (scope, key, run, live, version, created_at, \
      expires_at, state, detail) \
      SELECT * FROM unnest($1::text[], $2::text[], $3::uuid[], $4::boolean[], $5::integer[], \
@@ -85,26 +89,25 @@ const PUT_RECORDS: &str = "INSERT INTO records (scope, key, run, live, version, 
      ON CONFLICT (scope, key) DO UPDATE SET run = excluded.run, live = excluded.live, \
      version = excluded.version, created_at = excluded.created_at, \
      expires_at = excluded.expires_at, state = excluded.state, detail = excluded.detail";
-const DROP_RECORDS: &str = "DELETE FROM records WHERE (scope, key) IN \
-     (SELECT * FROM unnest($1::text[], $2::text[]))";
+const DROP_RECORDS: &str = concat!("DELETE FROM records ", where_named!(by_record));
 const PUT_LIMITS: &str = "INSERT INTO limits (task_type, used) \
      SELECT * FROM unnest($1::text[], $2::bytea[]) \
      ON CONFLICT (task_type) DO UPDATE SET used = excluded.used";
 /// Who gives and who removes must not miss each other: one at a time.
 const ONE_GIVER: &str = "SELECT pg_advisory_xact_lock(7359286001)";
-/// Before it is pinned: what was there and given to nobody may be needed by anybody.
+/// Before it is pinned: what was there and given to nobody may be needed by anybody. Not by EXISTS, for
+/// which all that was ever given may be read.
 const GIVE: &str = "INSERT INTO given (execution, digest) \
      SELECT * FROM unnest($1::uuid[], $2::bytea[]) AS new (execution, digest) \
-     WHERE EXISTS (SELECT 1 FROM given WHERE given.digest = new.digest) \
-     OR NOT EXISTS (SELECT 1 FROM pinned WHERE pinned.digest = new.digest) \
+     WHERE (SELECT true FROM given WHERE given.digest = new.digest LIMIT 1) \
+     OR (SELECT true FROM pinned WHERE pinned.digest = new.digest) IS NULL \
      ON CONFLICT DO NOTHING";
 const PIN: &str = "INSERT INTO pinned (digest, body) \
      SELECT * FROM unnest($1::bytea[], $2::bytea[]) ON CONFLICT DO NOTHING";
 const PUT_DOCUMENTS: &str = "INSERT INTO documents (kind, name, version, body) \
      SELECT * FROM unnest($1::text[], $2::text[], $3::integer[], $4::bytea[]) \
      ON CONFLICT (kind, name, version) DO UPDATE SET body = excluded.body";
-const DROP_DOCUMENTS: &str = "DELETE FROM documents WHERE (kind, name, version) IN \
-     (SELECT * FROM unnest($1::text[], $2::text[], $3::integer[]))";
+const DROP_DOCUMENTS: &str = concat!("DELETE FROM documents ", where_named!(by_document));
 const NEXT_GENERATION: &str =
     "UPDATE meta SET value = value + 1 WHERE name = 'documents_generation'";
 const LOG: &str = "INSERT INTO task_logs (execution, task, noted_at, node, lane, round, at, \
@@ -118,7 +121,8 @@ const REMOVE: [&str; 6] = [
     "DELETE FROM journal WHERE execution = ANY ($1)",
     "DELETE FROM deliveries WHERE execution = ANY ($1)",
     "DELETE FROM task_logs WHERE execution = ANY ($1)",
-    "DELETE FROM pinned WHERE digest IN (SELECT digest FROM given WHERE execution = ANY ($1)) \
+    "DELETE FROM pinned \
+     WHERE digest = ANY (ARRAY (SELECT digest FROM given WHERE execution = ANY ($1))) \
      AND NOT EXISTS (SELECT 1 FROM given \
          WHERE given.digest = pinned.digest AND NOT execution = ANY ($1))",
     "DELETE FROM given WHERE execution = ANY ($1)",
@@ -295,8 +299,7 @@ fn messages<'a>(asks: &mut Asks<'a>, lane: Lane, writes: &'a Writes) {
     let put: Vec<&MessageRow> = writes.messages.values().flatten().collect();
     let dropped = writes.messages.iter().filter(|(_, row)| row.is_none());
     let dropped: Vec<&MessageKey> = dropped.map(|(key, _)| key).collect();
-    // Its writer carries it at once; if not, it is offered after a while.
-    let offered_at = writes.stamp.at.plus_ms(DUE_LEASE_MS).ms();
+    let due_at = writes.messages_due_at().ms();
     asks.add_if(!put.is_empty(), PUT_MESSAGES, || {
         let put = || put.iter().copied();
         let mut columns = message_keys(put().map(|row| &row.key));
@@ -307,7 +310,7 @@ fn messages<'a>(asks: &mut Asks<'a>, lane: Lane, writes: &'a Writes) {
             column(put(), |row| row.waits.as_ref().map(|wait| wait.on.scope.as_str())),
             column(put(), |row| row.waits.as_ref().map(|wait| wait.on.key.as_str())),
             column(put(), |row| row.waits.as_ref().map(|wait| wait.since.cast_signed())),
-            column(put(), |row| row.waits.is_none().then_some(offered_at)),
+            column(put(), |row| row.waits.is_none().then_some(due_at)),
             column(put(), |row| row.waits.is_none().then_some(lane.node)),
         ]);
         columns

@@ -35,7 +35,8 @@ const WAL_PAGES: i64 = 4_000;
 const STATEMENTS: usize = 32;
 const BUSY_MS: u64 = 5_000;
 
-const INDEXED: &str = "SELECT id, seq, live FROM runs WHERE id > ?1 ORDER BY id LIMIT ?2";
+const INDEXED: &str =
+    "SELECT id, seq, whole = seq, live FROM runs WHERE id > ?1 ORDER BY id LIMIT ?2";
 const PLACE: &str = "SELECT execution FROM tasks WHERE task = ?1";
 const SNAPSHOT: &str = "SELECT body FROM snapshots WHERE execution = ?1";
 const WORDLESS: &str = "SELECT id FROM runs WHERE worded = 0 ORDER BY id LIMIT ?1";
@@ -125,7 +126,7 @@ impl Index for SqliteIndex {
         let after = after.as_ref().map_or(&[][..], |id| id.as_bytes());
         let max = i64::try_from(max).unwrap_or(i64::MAX);
         let read = |row: &Row<'_>| {
-            let indexed = Indexed { seq: row.get(1)?, is_live: row.get(2)? };
+            let indexed = Indexed { seq: row.get(1)?, is_whole: row.get(2)?, is_live: row.get(3)? };
             Ok((ExecutionId::from_bytes(row.get(0)?), indexed))
         };
         let name = || "an indexed run".to_owned();

@@ -15,6 +15,7 @@ pub mod documents;
 pub mod due;
 pub mod durable;
 pub mod finding;
+pub mod indexed;
 pub mod load;
 pub mod logs;
 pub mod messages;
@@ -127,10 +128,13 @@ macro_rules! conformance {
                 an_emptied_run_keeps_what_its_batch_brings,
                 a_hand_over_changes_only_tasks_that_are_there,
                 free_text_is_found_whatever_its_case,
-                runs_without_words_are_known,
-                what_is_indexed_is_walked_by_id,
-                ends_of_journals_are_walked_by_id,
                 an_index_that_was_reset_is_empty_and_usable;
+            indexed: a_run_of_which_entries_were_lost_is_not_whole,
+                entries_that_are_brought_together_count_each,
+                runs_without_words_are_known,
+                words_of_an_earlier_moment_than_the_row_are_not_taken,
+                what_is_indexed_is_walked_by_id,
+                ends_of_journals_are_walked_by_id;
             shelves: a_shelf_is_walked_in_the_order_of_its_keys,
                 a_page_ends_where_it_is_full,
                 everything_is_copied_from_a_store_and_into_it,

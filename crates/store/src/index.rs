@@ -5,7 +5,7 @@
 //!
 //! **May not:** fail a commit, or be read by a decision.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use semel_model::{ExecutionId, TaskId, TaskStatus, Timestamp, WorkflowStatus};
 
@@ -27,7 +27,7 @@ pub trait Index: Send + Sync {
 
     fn tasks(&self, search: &TaskSearch) -> Result<Hits<Place>, StoreError>;
 
-    /// Where a task lies.
+    /// Where a task lies. Where several processes write, a delivery says so before any of them has.
     fn place_of(&self, task: TaskId) -> Result<Option<Place>, StoreError>;
 
     /// Indexed executions after that id, by id.
@@ -51,6 +51,8 @@ pub trait Index: Send + Sync {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Indexed {
     pub seq: u64,
+    /// Every entry up to `seq` was brought. False only means that it is not known.
+    pub is_whole: bool,
     pub is_live: bool,
 }
 
@@ -65,8 +67,8 @@ pub struct Batch {
     pub tasks: Vec<TaskRow>,
     /// Changes rows that are there and of tasks that are not over, and only those.
     pub handed_over: BTreeMap<Place, HandedOver>,
-    /// The words of runs, in lower case.
-    pub words: Vec<(ExecutionId, String)>,
+    /// Of a run once. Those of an earlier moment than its row are not taken: it may have others by now.
+    pub words: Vec<Words>,
     /// Long runs as they stand, so that they need not be folded from their beginning.
     pub snapshots: Vec<(ExecutionId, Vec<u8>)>,
 }
@@ -85,6 +87,50 @@ impl Batch {
             + self.words.len()
             + self.snapshots.len()
     }
+
+    /// Every run it says something about.
+    pub fn of(&self) -> BTreeSet<ExecutionId> {
+        let ids = self.removed.iter().chain(self.emptied.iter().map(|(id, _)| id));
+        let ids = ids.chain(self.runs.iter().map(|row| &row.id));
+        let ids = ids.chain(self.tasks.iter().map(|row| &row.place.execution));
+        let ids = ids.chain(self.handed_over.keys().map(|place| &place.execution));
+        let ids = ids.chain(self.words.iter().map(|words| &words.of));
+        ids.chain(self.snapshots.iter().map(|(id, _)| id)).copied().collect()
+    }
+
+    /// Each with half of its runs; none: there are not two.
+    pub fn halves(&self) -> Option<[Self; 2]> {
+        let of = self.of();
+        let middle = *of.iter().nth(of.len() / 2).filter(|_| of.len() > 1)?;
+        Some([self.only(|id| *id < middle), self.only(|id| *id >= middle)])
+    }
+
+    fn only(&self, is_kept: impl Fn(&ExecutionId) -> bool) -> Self {
+        let mut part = self.clone();
+        part.removed.retain(&is_kept);
+        part.emptied.retain(|(id, _)| is_kept(id));
+        part.runs.retain(|row| is_kept(&row.id));
+        part.tasks.retain(|row| is_kept(&row.place.execution));
+        part.handed_over.retain(|place, _| is_kept(&place.execution));
+        part.words.retain(|words| is_kept(&words.of));
+        part.snapshots.retain(|(id, _)| is_kept(id));
+        part
+    }
+}
+
+/// The words of a run, in lower case, when its journal ended there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Words {
+    pub of: ExecutionId,
+    pub seq: u64,
+    pub text: String,
+}
+
+/// Entries of one journal, one after the other: after that seq, up to this.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    pub after: u64,
+    pub to: u64,
 }
 
 /// What a run is found by. What is absent is empty.
@@ -93,6 +139,9 @@ pub struct RunRow {
     pub id: ExecutionId,
     /// The end of its journal when this was so.
     pub seq: u64,
+    /// Whose changes of tasks come with this row. The row itself is of one moment; its tasks are only
+    /// as good as all that were ever brought.
+    pub brings: Vec<Stretch>,
     pub name: String,
     pub version: i32,
     pub status: WorkflowStatus,

@@ -31,14 +31,14 @@ pub use census::{About, Census};
 pub use chain::Chain;
 pub use clock::{Clock, Elsewhere};
 pub use index::{
-    Batch, HandedOver, Index, Indexed, RunRow, TASK_WORDS_BYTES_MAX, TaskRow, WORDS_BYTES_MAX,
-    within,
+    Batch, HandedOver, Index, Indexed, RunRow, Stretch, TASK_WORDS_BYTES_MAX, TaskRow,
+    WORDS_BYTES_MAX, Words, within,
 };
 pub use memory::{CommitFault, MemoryStore, Plant};
-pub use mirror::{DUE_LEASE_MS, Mirror, Rank};
+pub use mirror::{Mirror, Rank};
 pub use rows::{
-    DocumentKey, Due, Held, Kind, LimitRow, Loaded, LogLine, Place, Polled, Row, Stamp, Touches,
-    Writes,
+    DUE_LEASE_MS, DocumentKey, Due, Held, Kind, LimitRow, Loaded, LogLine, Place, Polled, Row,
+    Stamp, Touches, Writes,
 };
 pub use shelf::{After, Item, Noted, Page, Shelf};
 
@@ -57,6 +57,8 @@ pub enum StoreError {
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
     #[error("stored data does not parse: {0}")]
     Corrupt(String),
+    #[error("another process works under the name of this node")]
+    Replaced,
 }
 
 /// Hears of queues in which there is something to take; none: it may be any.

@@ -10,11 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use semel_engine::{Address, Delivery, MessageKey, Queue, Token};
 use semel_model::{ExecutionId, TaskId, Timestamp};
 
-use crate::rows::{Due, Place, Writes};
-
-/// A row handed out by `due` is not offered again for this long, nor is a new message, which its
-/// writer carries.
-pub const DUE_LEASE_MS: i64 = 5_000;
+use crate::rows::{DUE_LEASE_MS, Due, Place, Writes};
 
 #[derive(Default)]
 pub struct Mirror {
@@ -114,7 +110,7 @@ impl Mirror {
         for (key, row) in &writes.messages {
             self.drop_message(*key);
             if let Some(row) = row.as_ref().filter(|row| row.waits.is_none()) {
-                self.insert_message(*key, row.to.clone(), writes.stamp.at.plus_ms(DUE_LEASE_MS));
+                self.insert_message(*key, row.to.clone(), writes.messages_due_at());
             }
         }
         // Last: a removal outweighs what the same round writes.

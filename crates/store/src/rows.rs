@@ -10,6 +10,10 @@ use semel_engine::{
 use semel_model::{Digest, ExecutionId, TaskId, Timestamp};
 use serde::{Deserialize, Serialize};
 
+/// A row handed out by `due` is not offered again for this long, nor is a new message, which its
+/// writer carries.
+pub const DUE_LEASE_MS: i64 = 5_000;
+
 /// Where a delivery lies: tasks are clustered by their execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Place {
@@ -196,6 +200,22 @@ impl Writes {
             && self.pinned.is_empty()
             && self.given.is_empty()
             && self.documents.is_empty()
+    }
+
+    /// The earliest time at which something of it comes due, or can be taken.
+    pub fn armed(&self) -> Option<Timestamp> {
+        let heads = self.heads.values().filter_map(|head| head.wake_at);
+        let rows = || self.deliveries.values().flatten();
+        let due = rows().filter_map(|row| row.hand_out.due_at());
+        let ripe = rows().map(|row| row.ready_at).filter(|at| *at > self.stamp.at);
+        let sent = self.messages.values().flatten().filter(|row| row.waits.is_none());
+        let messages = sent.map(|_| self.messages_due_at());
+        heads.chain(due).chain(ripe).chain(messages).min()
+    }
+
+    /// When messages that their writer has not carried are told.
+    pub fn messages_due_at(&self) -> Timestamp {
+        self.stamp.at.plus_ms(DUE_LEASE_MS)
     }
 }
 

@@ -1,8 +1,8 @@
 //! # Comparing the index with the journals
 //!
-//! Both are walked by id, a few at a time, between other work. A run whose row is missing or of
-//! another seq is written again; one that is gone is removed. A claim leaves no entry in a journal,
-//! so of live runs the deliveries are looked at too.
+//! Both are walked by id, a few at a time, between other work. A run whose row is missing, of another
+//! seq or not known to have all its tasks is written again; one that is gone is removed. A claim
+//! leaves no entry in a journal, so of live runs the deliveries are looked at too.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,7 +40,7 @@ impl Indexer {
         for id in ends.keys().chain(indexed.keys()).collect::<BTreeSet<_>>() {
             match (ends.get(id), indexed.get(id)) {
                 (None, _) => batch.removed.push(*id),
-                (Some(end), Some(row)) if *end == row.seq => {
+                (Some(end), Some(row)) if *end == row.seq && row.is_whole => {
                     if row.is_live {
                         world.index_hand_outs(&mut batch, *id, *end)?;
                     }

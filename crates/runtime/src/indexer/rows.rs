@@ -5,7 +5,8 @@ use std::sync::Arc;
 use semel_engine::{Execution, Task};
 use semel_model::{ExecutionId, Timestamp, WorkflowStatus};
 use semel_store::{
-    Batch, HandedOver, Place, RunRow, TASK_WORDS_BYTES_MAX, TaskRow, WORDS_BYTES_MAX, within,
+    Batch, HandedOver, Place, RunRow, Stretch, TASK_WORDS_BYTES_MAX, TaskRow, WORDS_BYTES_MAX,
+    within,
 };
 
 use crate::dirty::{Mark, Overlay};
@@ -57,7 +58,7 @@ impl World {
             };
             batch.tasks.push(task_row(execution, task, overlay));
         }
-        batch.runs.extend(run_row(execution, mark.has_new_words));
+        batch.runs.extend(run_row(execution, mark.brings.clone(), mark.has_new_words));
         Ok(())
     }
 
@@ -76,11 +77,12 @@ impl World {
         for task in execution.tasks() {
             batch.tasks.push(task_row(execution, task, overlays.get(&task.id).copied()));
         }
-        batch.runs.extend(run_row(execution, true));
+        let brings = vec![Stretch { after: 0, to: execution.link().seq }];
+        batch.runs.extend(run_row(execution, brings, true));
     }
 }
 
-fn run_row(execution: &Execution, has_new_words: bool) -> Option<RunRow> {
+fn run_row(execution: &Execution, brings: Vec<Stretch>, has_new_words: bool) -> Option<RunRow> {
     let definition = execution.definition().definition();
     let text = |text: Option<&str>| text.unwrap_or_default().to_owned();
     let (started_at, ended_at) = (execution.started_at(), execution.ended_at());
@@ -88,6 +90,7 @@ fn run_row(execution: &Execution, has_new_words: bool) -> Option<RunRow> {
     Some(RunRow {
         id: execution.id(),
         seq: execution.link().seq,
+        brings,
         name: definition.name.clone(),
         version: definition.version,
         status,

@@ -5,6 +5,7 @@ use semel_store::search::{
 };
 use uuid::Uuid;
 
+use super::names;
 use crate::asks::Value;
 
 /// A piece of SQL and the values it stands on.
@@ -36,6 +37,9 @@ pub(super) trait Table: Field {
     /// An error: every row has the same value, this one.
     fn column(self) -> Result<&'static str, Asked<'static>>;
 
+    /// Whether a long value is kept as [`names::kept`] says.
+    fn is_name(self) -> bool;
+
     /// Whether ids of this field are kept as bytes, because there may be none.
     fn may_be_absent(self) -> bool;
 }
@@ -60,6 +64,10 @@ impl Table for WorkflowField {
             Self::End => Ok("ended_at"),
             Self::Classifier => Err(Asked::Text(Self::CLASSIFIER)),
         }
+    }
+
+    fn is_name(self) -> bool {
+        self == Self::Name
     }
 
     fn may_be_absent(self) -> bool {
@@ -88,6 +96,10 @@ impl Table for TaskField {
         })
     }
 
+    fn is_name(self) -> bool {
+        matches!(self, Self::TaskType | Self::DefinitionName)
+    }
+
     fn may_be_absent(self) -> bool {
         false
     }
@@ -102,7 +114,7 @@ pub(super) fn one<F: Table>(sql: &mut Sql, clause: &Clause<F>) {
         }
     };
     match &clause.test {
-        Test::Text(patterns) => texts(sql, column, patterns),
+        Test::Text(patterns) => texts(sql, column, patterns, clause.field.is_name()),
         Test::Id(patterns) => ids(sql, column, patterns, clause.field.may_be_absent()),
         Test::Number(numbers) => {
             sql.push(&format!("{column}::bigint = ANY ("));
@@ -120,8 +132,9 @@ pub(super) fn one<F: Table>(sql: &mut Sql, clause: &Clause<F>) {
     }
 }
 
-fn texts(sql: &mut Sql, column: &str, patterns: &[Pattern]) {
+fn texts(sql: &mut Sql, column: &str, patterns: &[Pattern], is_name: bool) {
     let exact = patterns.iter().filter_map(|pattern| match pattern {
+        Pattern::Exact(text) if is_name => Some(names::kept(text).into_owned()),
         Pattern::Exact(text) => Some(text.clone()),
         Pattern::Like(_) => None,
     });

@@ -11,6 +11,8 @@ CREATE TABLE runs (
     number INTEGER PRIMARY KEY,
     id BLOB NOT NULL,
     seq INTEGER NOT NULL,
+    -- Up to here its journal was brought without a gap.
+    whole INTEGER NOT NULL,
     name TEXT NOT NULL,
     version INTEGER NOT NULL,
     status TEXT NOT NULL,

@@ -5,7 +5,7 @@
 
 use rusqlite::{Connection, OptionalExtension};
 use semel_model::ExecutionId;
-use semel_store::{Batch, HandedOver, RunRow, StoreError, TaskRow};
+use semel_store::{Batch, HandedOver, RunRow, StoreError, TaskRow, Words};
 
 use crate::fault;
 use crate::read::cached;
@@ -15,13 +15,14 @@ const GO_ON: &str = "UPDATE runs SET seq = ?2, updated_at = ?3 WHERE id = ?1 AND
      AND name = ?5 AND version = ?6 AND correlation_id = ?7 AND priority = ?8 AND started_at = ?9 \
      AND ended_at = ?10";
 const RUN: &str = "INSERT INTO runs (id, seq, updated_at, status, name, version, correlation_id, \
-     priority, started_at, ended_at, idempotency_key, parent, live, worded) \
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 0) \
+     priority, started_at, ended_at, idempotency_key, parent, live, worded, whole) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 0, 0) \
      ON CONFLICT (id) DO UPDATE SET seq = excluded.seq, updated_at = excluded.updated_at, \
      status = excluded.status, name = excluded.name, version = excluded.version, \
      correlation_id = excluded.correlation_id, priority = excluded.priority, \
      started_at = excluded.started_at, ended_at = excluded.ended_at, \
      idempotency_key = excluded.idempotency_key, parent = excluded.parent, live = excluded.live";
+const BROUGHT: &str = "UPDATE runs SET whole = max(whole, ?3) WHERE id = ?1 AND whole >= ?2";
 const NEW_WORDS: &str = "UPDATE runs SET worded = 0 WHERE id = ?1 AND worded = 1";
 const TASK: &str = "INSERT INTO tasks (task, execution, workflow_name, task_type, other_name, \
      reference, status, scheduled_at, started_at, updated_at, ended_at) \
@@ -33,7 +34,7 @@ const TASK_WORDS: &str = "INSERT INTO task_words (number, words) VALUES (?1, ?2)
      ON CONFLICT (number) DO UPDATE SET words = excluded.words WHERE words <> excluded.words";
 const HANDED_OVER: &str = "UPDATE tasks SET status = ?4, started_at = ?2, \
      updated_at = max(updated_at, ?3) WHERE task = ?1 AND ended_at = 0";
-const WORDED: &str = "UPDATE runs SET worded = 1 WHERE id = ?1 RETURNING number";
+const WORDED: &str = "UPDATE runs SET worded = 1 WHERE id = ?1 AND seq <= ?2 RETURNING number";
 const RUN_WORDS: &str = "INSERT OR REPLACE INTO run_words (rowid, words) VALUES (?1, ?2)";
 const REMOVE: &str = "DELETE FROM runs WHERE id = ?1 RETURNING number";
 const REMOVE_WORDS: &str = "DELETE FROM run_words WHERE rowid = ?1";
@@ -49,7 +50,7 @@ pub(super) fn put(connection: &Connection, batch: &Batch) -> Result<(), StoreErr
         for id in &batch.removed {
             empty(connection, *id)?;
             run(connection, REMOVE_SNAPSHOT, [id.as_bytes()])?;
-            if let Some(number) = number(connection, REMOVE, *id)? {
+            if let Some(number) = number(connection, REMOVE, [id.as_bytes()])? {
                 run(connection, REMOVE_WORDS, [number])?;
             }
         }
@@ -67,9 +68,9 @@ pub(super) fn put(connection: &Connection, batch: &Batch) -> Result<(), StoreErr
             let values = (place.task.as_bytes(), start, update, HandedOver::STATUS.as_str());
             run(connection, HANDED_OVER, values)?;
         }
-        for (id, words) in &batch.words {
-            if let Some(number) = number(connection, WORDED, *id)? {
-                run(connection, RUN_WORDS, (number, words))?;
+        for Words { of, seq, text } in &batch.words {
+            if let Some(number) = number(connection, WORDED, (of.as_bytes(), seq))? {
+                run(connection, RUN_WORDS, (number, text))?;
             }
         }
         for (id, body) in &batch.snapshots {
@@ -117,6 +118,9 @@ fn put_run(connection: &Connection, row: &RunRow) -> Result<(), StoreError> {
         );
         run(connection, RUN, row)?;
     }
+    for brought in &row.brings {
+        run(connection, BROUGHT, (id, brought.after, brought.to))?;
+    }
     if row.has_new_words {
         run(connection, NEW_WORDS, [id])?;
     }
@@ -147,8 +151,12 @@ fn empty(connection: &Connection, id: ExecutionId) -> Result<(), StoreError> {
     run(connection, EMPTY, [id.as_bytes()]).map(|_| ())
 }
 
-fn number(connection: &Connection, sql: &str, id: ExecutionId) -> Result<Option<i64>, StoreError> {
-    let found = cached(connection, sql)?.query_row([id.as_bytes()], |row| row.get(0)).optional();
+fn number(
+    connection: &Connection,
+    sql: &str,
+    values: impl rusqlite::Params,
+) -> Result<Option<i64>, StoreError> {
+    let found = cached(connection, sql)?.query_row(values, |row| row.get(0)).optional();
     found.map_err(fault::of)
 }
 

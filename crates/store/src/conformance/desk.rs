@@ -14,7 +14,6 @@ use crate::{Clock, Due, Held, Place, Stamp, Store, Touches, Writer, Writes};
 /// What a store brings to the suite.
 pub trait Fixture {
     /// Opens what is there: the first time nothing, later what [`Fixture::crash`] has left.
-    /// A store with a clock that outlives it may ignore this one.
     fn open(&mut self, clock: Arc<Clock>) -> Arc<dyn Store>;
 
     /// Power is cut, here and now, with the store still open; it is dropped next.

@@ -7,7 +7,7 @@ use semel_model::{TaskStatus, Timestamp, WorkflowStatus};
 use super::Desk;
 use super::differential::Named;
 use super::samples::{self, BEGIN};
-use super::search::{run, task_row};
+use super::search::{run, task_row, words};
 use super::traffic::Dice;
 use crate::search::{Field, Hits, Search, TaskField, Type, WorkflowField};
 use crate::{Batch, HandedOver, Index, Place, RunRow, TaskRow};
@@ -141,8 +141,10 @@ fn batch(dice: &mut Dice, seq: u64) -> Batch {
             HandedOver { started_at, updated_at: started_at.max(time(dice)) },
         )
     });
+    let handed_over = handed_over.collect();
+    let read_at = seq.saturating_sub(dice.roll(3));
     Batch {
-        handed_over: handed_over.collect(),
+        handed_over,
         removed: (0..dice.roll(2) * few(dice))
             .map(|_| samples::execution(dice.byte(RUNS)))
             .collect(),
@@ -151,9 +153,7 @@ fn batch(dice: &mut Dice, seq: u64) -> Batch {
             .collect(),
         runs: (0..few(dice)).map(|_| run_of(dice, seq)).collect(),
         tasks,
-        words: (0..few(dice))
-            .map(|_| (samples::execution(dice.byte(RUNS)), of(dice, &WORDS).to_owned()))
-            .collect(),
+        words: (0..few(dice)).map(|_| words(dice.byte(RUNS), read_at, of(dice, &WORDS))).collect(),
         snapshots: (0..dice.roll(2))
             .map(|_| (samples::execution(dice.byte(RUNS)), vec![dice.byte(9)]))
             .collect(),

@@ -1,14 +1,13 @@
 //! # Search: rows of the index are found by what is asked, in order
 
-use semel_engine::{Head, Link};
-use semel_model::{Digest, ExecutionId, TaskStatus, Timestamp, WorkflowStatus};
+use semel_model::{ExecutionId, TaskStatus, Timestamp, WorkflowStatus};
 
-use super::samples::{self, BEGIN, UNICODE, execution, place, task};
+use super::samples::{BEGIN, UNICODE, execution, place, task};
 use super::{Desk, Fixture};
 use crate::search::{TaskSearch, WorkflowSearch};
-use crate::{Batch, HandedOver, Indexed, Place, RunRow, TaskRow};
+use crate::{Batch, HandedOver, Place, RunRow, Stretch, TaskRow, Words};
 
-const ALL: usize = usize::MAX;
+pub(super) const ALL: usize = usize::MAX;
 
 /// Later the higher its number, and with nothing set that may be unset.
 pub fn run(number: u8) -> RunRow {
@@ -16,6 +15,7 @@ pub fn run(number: u8) -> RunRow {
     RunRow {
         id: execution(number),
         seq: 1,
+        brings: vec![Stretch { after: 0, to: 1 }],
         name: "order".to_owned(),
         version: 1,
         status: WorkflowStatus::Running,
@@ -48,11 +48,15 @@ pub fn task_row(of_execution: u8, of_task: u8) -> TaskRow {
     }
 }
 
-fn put(desk: &Desk<'_>, batch: &Batch) {
+pub(super) fn words(of_execution: u8, seq: u64, text: &str) -> Words {
+    Words { of: execution(of_execution), seq, text: text.to_owned() }
+}
+
+pub(super) fn put(desk: &Desk<'_>, batch: &Batch) {
     desk.store().index().put(batch).expect("writable");
 }
 
-fn put_runs(desk: &Desk<'_>, runs: impl IntoIterator<Item = RunRow>) {
+pub(super) fn put_runs(desk: &Desk<'_>, runs: impl IntoIterator<Item = RunRow>) {
     put(desk, &Batch { runs: runs.into_iter().collect(), ..Batch::default() });
 }
 
@@ -74,7 +78,7 @@ fn tasks(desk: &Desk<'_>, query: &str) -> Vec<Place> {
     hits.page
 }
 
-fn said(desk: &Desk<'_>, text: &str) -> (Vec<ExecutionId>, Vec<Place>) {
+pub(super) fn said(desk: &Desk<'_>, text: &str) -> (Vec<ExecutionId>, Vec<Place>) {
     let search = WorkflowSearch::parse("", text, "").expect("a text");
     let found = desk.store().index().workflows(&search).expect("readable").page;
     let search = TaskSearch::parse("", text, "").expect("a text");
@@ -258,8 +262,10 @@ pub fn a_row_is_replaced_by_its_next(fixture: &mut dyn Fixture) {
     assert_eq!(runs(&desk, "status=RUNNING"), []);
     let query = "status=COMPLETED AND correlationId=later AND version=2 AND endTime>0";
     assert_eq!(runs(&desk, query), [execution(1)]);
-    let indexed = desk.store().index().indexed(None, ALL).expect("readable");
-    assert_eq!(indexed, [(execution(1), Indexed { seq: 6, is_live: false })]);
+    let [(id, indexed)] = &*desk.store().index().indexed(None, ALL).expect("readable") else {
+        panic!("there is one");
+    };
+    assert_eq!((*id, indexed.seq, indexed.is_live), (execution(1), 6, false));
     put_tasks(&desk, [TaskRow { status: TaskStatus::Completed, ..task_row(1, 1) }]);
     assert_eq!(tasks(&desk, "taskType=pay"), [place(1, 1)]);
     assert_eq!(tasks(&desk, "taskType=pay AND status=SCHEDULED"), []);
@@ -267,7 +273,7 @@ pub fn a_row_is_replaced_by_its_next(fixture: &mut dyn Fixture) {
 
 pub fn nothing_of_a_removed_run_is_found(fixture: &mut dyn Fixture) {
     let desk = Desk::new(fixture);
-    let words = |number| (execution(number), "same words".to_owned());
+    let words = |number| words(number, 1, "same words");
     put(
         &desk,
         &Batch {
@@ -316,7 +322,7 @@ pub fn free_text_is_found_whatever_its_case(fixture: &mut dyn Fixture) {
         &Batch {
             runs: vec![run(1), run(2)],
             tasks: vec![task, task_row(1, 2)],
-            words: vec![(execution(1), said_by.to_owned()), (execution(2), "other".to_owned())],
+            words: vec![words(1, 1, said_by), words(2, 1, "other")],
             ..Batch::default()
         },
     );
@@ -339,53 +345,10 @@ pub fn free_text_is_found_whatever_its_case(fixture: &mut dyn Fixture) {
     let search = WorkflowSearch::parse("status=RUNNING", "other", "").expect("a search");
     let hits = desk.store().index().workflows(&search).expect("readable");
     assert_eq!((hits.total, hits.page), (1, vec![execution(2)]));
-    let again = vec![(execution(2), "new words".to_owned())];
+    let again = vec![words(2, 1, "new words")];
     put(&desk, &Batch { words: again, ..Batch::default() });
     assert_eq!(said(&desk, "other").0, []);
     assert_eq!(said(&desk, "new words").0, [execution(2)]);
-}
-
-pub fn runs_without_words_are_known(fixture: &mut dyn Fixture) {
-    let desk = Desk::new(fixture);
-    let wordless = |max| desk.store().index().wordless(max).expect("readable");
-    put_runs(&desk, [run(1), run(2), run(3)]);
-    assert_eq!(wordless(2), [1, 2].map(execution));
-    let words = [1, 3].map(|number| (execution(number), "words".to_owned())).into();
-    put(&desk, &Batch { words, ..Batch::default() });
-    assert_eq!(wordless(9), [execution(2)]);
-    put_runs(
-        &desk,
-        [RunRow { has_new_words: false, seq: 2, ..run(1) }, RunRow { seq: 2, ..run(3) }],
-    );
-    assert_eq!(wordless(9), [2, 3].map(execution));
-}
-
-pub fn what_is_indexed_is_walked_by_id(fixture: &mut dyn Fixture) {
-    let desk = Desk::new(fixture);
-    let paused = RunRow { status: WorkflowStatus::Paused, seq: 1 << 40, ..run(2) };
-    let over = RunRow { status: WorkflowStatus::Terminated, ..run(3) };
-    put_runs(&desk, [over, run(1), paused]);
-    let indexed = |after, max| desk.store().index().indexed(after, max).expect("readable");
-    let [one, two, three] =
-        [(1, true), (1 << 40, true), (1, false)].map(|(seq, is_live)| Indexed { seq, is_live });
-    let all = [(execution(1), one), (execution(2), two), (execution(3), three)];
-    assert_eq!(indexed(None, ALL), all);
-    assert_eq!(indexed(Some(execution(1)), 1), all[1..2]);
-    assert_eq!(indexed(Some(execution(3)), 1), []);
-}
-
-pub fn ends_of_journals_are_walked_by_id(fixture: &mut dyn Fixture) {
-    let mut desk = Desk::new(fixture);
-    let at = |number: u8, seq| {
-        let link = Link { seq, digest: Digest::of(&[number]) };
-        Head { link, ..samples::head(number) }
-    };
-    desk.commit(samples::put_heads([at(3, 7), at(1, 1 << 40), at(2, 5)]));
-    let ends = |after, max| desk.store().ends_of_journals(after, max).expect("readable");
-    let all = [(execution(1), 1 << 40), (execution(2), 5), (execution(3), 7)];
-    assert_eq!(ends(None, ALL), all);
-    assert_eq!(ends(Some(execution(1)), 1), all[1..2]);
-    assert_eq!(ends(Some(execution(3)), ALL), []);
 }
 
 pub fn an_index_that_was_reset_is_empty_and_usable(fixture: &mut dyn Fixture) {

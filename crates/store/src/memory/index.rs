@@ -19,6 +19,8 @@ pub(super) struct MemoryIndex(Mutex<Rows>);
 #[derive(Default)]
 struct Rows {
     runs: BTreeMap<ExecutionId, RunRow>,
+    /// Up to where each of them was brought without a gap.
+    whole: BTreeMap<ExecutionId, u64>,
     words: BTreeMap<ExecutionId, String>,
     wordless: BTreeSet<ExecutionId>,
     tasks: BTreeMap<Place, TaskRow>,
@@ -45,6 +47,7 @@ impl Rows {
     fn remove(&mut self, id: ExecutionId) {
         self.empty(id);
         self.runs.remove(&id);
+        self.whole.remove(&id);
         self.words.remove(&id);
         self.wordless.remove(&id);
         self.snapshots.remove(&id);
@@ -58,6 +61,12 @@ impl Rows {
             if row.has_new_words || before.is_none() {
                 self.wordless.insert(row.id);
             }
+            let whole = self.whole.entry(row.id).or_default();
+            for brought in &row.brings {
+                if brought.after <= *whole {
+                    *whole = brought.to.max(*whole);
+                }
+            }
         }
         for row in &batch.tasks {
             self.tasks.insert(row.place, row.clone());
@@ -68,9 +77,11 @@ impl Rows {
                 row.hand_over(*to);
             }
         }
-        for (id, words) in batch.words.iter().filter(|(id, _)| self.runs.contains_key(id)) {
-            self.words.insert(*id, words.clone());
-            self.wordless.remove(id);
+        for words in &batch.words {
+            if self.runs.get(&words.of).is_some_and(|row| row.seq <= words.seq) {
+                self.words.insert(words.of, words.text.clone());
+                self.wordless.remove(&words.of);
+            }
         }
         self.snapshots.extend(batch.snapshots.iter().cloned());
     }
@@ -114,7 +125,11 @@ impl Index for MemoryIndex {
         let rows = self.rows();
         let from = after.map_or(Bound::Unbounded, Bound::Excluded);
         let runs = rows.runs.range((from, Bound::Unbounded));
-        let indexed = |row: &RunRow| Indexed { seq: row.seq, is_live: !row.status.is_terminal() };
+        let indexed = |row: &RunRow| Indexed {
+            seq: row.seq,
+            is_whole: rows.whole.get(&row.id) == Some(&row.seq),
+            is_live: !row.status.is_terminal(),
+        };
         Ok(runs.take(max).map(|(id, row)| (*id, indexed(row))).collect())
     }
 

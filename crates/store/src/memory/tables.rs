@@ -82,7 +82,10 @@ impl Tables {
 
     pub(super) fn credit(&mut self, ms: i64) {
         for row in self.deliveries.values_mut() {
-            row.hand_out.lease_until = row.hand_out.lease_until.map(|until| until.plus_ms(ms));
+            let lease_until = row.hand_out.lease_until.filter(|_| row.hand_out.leased);
+            if let Some(until) = lease_until {
+                row.hand_out.lease_until = Some(until.plus_ms(ms));
+            }
         }
     }
 

@@ -1,0 +1,3 @@
+-- Entries of a run's journal whose tasks are in the index, by whichever node they were brought: they come
+-- in any order. Of runs that lie here already nothing is known, so they are compared once.
+ALTER TABLE runs ADD COLUMN brought int8multirange NOT NULL DEFAULT '{}';
