@@ -114,6 +114,10 @@ impl Session {
         Self { client, carrier, within, prepared: Mutex::default() }
     }
 
+    pub(crate) fn answering_within(self, within: Duration) -> Self {
+        Self { within: Some(within), ..self }
+    }
+
     /// All of them, in order. An error in the middle of a transaction fails those after it too.
     pub(crate) async fn all(&self, asks: &Asks<'_>) -> Result<Answers, Error> {
         let mut all = pin!(self.send(asks));

@@ -123,6 +123,12 @@ impl Link {
     pub(crate) async fn opener(&self) -> Result<Session, Fault> {
         self.connect(READER_SETTINGS, None).await
     }
+
+    /// Whoever has opened reads from now on.
+    pub(crate) async fn reads_now(&self, opener: Session) -> Result<Session, Fault> {
+        opener.client.batch_execute(READER_SETTINGS).await?;
+        Ok(opener.answering_within(READER_ANSWERS_WITHIN))
+    }
 }
 
 impl Drop for Link {

@@ -156,7 +156,7 @@ impl PostgresStore {
     /// Brings the tables up to date and takes up this node's work.
     pub fn open(url: &str, options: &Options) -> Result<Self, OpenError> {
         let link = Arc::new(Link::new(url)?);
-        let (node, look, last) = link.wait(async {
+        let (node, look, last, reader) = link.wait(async {
             let session = first_contact(&link).await?;
             migrate::run(&session, options.purpose).await?;
             match options.purpose {
@@ -169,9 +169,10 @@ impl PostgresStore {
             if options.purpose == Purpose::Serve {
                 credit::forget_old_nodes(&session, node, look.now).await?;
             }
-            Ok::<_, OpenError>((node, look, last))
+            let reader = link.reads_now(session).await?;
+            Ok::<_, OpenError>((node, look, last, reader))
         })?;
-        let readers = Arc::new(Readers::new(link, options.readers_max));
+        let readers = Arc::new(Readers::new(link, options.readers_max, reader));
         let clock = Arc::new(DatabaseClock::new(look, last));
         let next = Arc::<NextKnown>::default();
         let kept = Kept {

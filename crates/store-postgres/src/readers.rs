@@ -19,7 +19,6 @@ pub(crate) struct Readers {
     returned: Condvar,
 }
 
-#[derive(Default)]
 struct Idle {
     sessions: Vec<Session>,
     /// Lent to somebody.
@@ -27,8 +26,9 @@ struct Idle {
 }
 
 impl Readers {
-    pub(crate) fn new(link: Arc<Link>, max: usize) -> Self {
-        Self { link, max: max.max(1), idle: Mutex::default(), returned: Condvar::new() }
+    pub(crate) fn new(link: Arc<Link>, max: usize, first: Session) -> Self {
+        let idle = Idle { sessions: vec![first], out: 0 };
+        Self { link, max: max.max(1), idle: Mutex::new(idle), returned: Condvar::new() }
     }
 
     pub(crate) fn link(&self) -> &Arc<Link> {
