@@ -225,6 +225,30 @@ fn what_a_slower_node_writes_of_an_earlier_moment_replaces_nothing_later() {
     assert_eq!(index.indexed(None, 9).unwrap()[0].1.seq, 7);
 }
 
+/// As after a restart, which leaves none of them.
+#[test]
+#[ignore = "needs PostgreSQL; run by ./check full"]
+fn a_task_that_is_gone_is_not_brought_back_by_a_slower_node() {
+    let database = Database::new();
+    let store = database.open_as("one");
+    let index = store.index();
+    let put = |seq, task, is_anew| {
+        let emptied = if is_anew { vec![(execution(1), seq)] } else { Vec::new() };
+        let runs = vec![RunRow { seq, ..search::run(1) }];
+        let tasks = vec![TaskRow { seq, ..search::task_row(1, task) }];
+        index.put(&Batch { emptied, runs, tasks, ..Batch::default() }).unwrap();
+        let found: Hits<Place> = index.tasks(&Search::parse("", "*", "").unwrap()).unwrap();
+        found.page.into_iter().map(|place| place.task).collect::<BTreeSet<_>>()
+    };
+    let of = |numbers: &[u8]| numbers.iter().copied().map(samples::task).collect::<BTreeSet<_>>();
+    assert_eq!(put(4, 1, false), of(&[1]));
+    assert_eq!(put(6, 2, true), of(&[2]));
+    assert_eq!(put(5, 3, false), of(&[2]), "it was there before the restart");
+    assert_eq!(put(5, 3, true), of(&[2]), "whoever wrote it");
+    assert_eq!(put(6, 4, false), of(&[2, 4]));
+    assert_eq!(put(7, 5, false), of(&[2, 4, 5]));
+}
+
 #[test]
 #[ignore = "needs PostgreSQL; run by ./check full"]
 fn a_run_is_whole_when_every_node_has_indexed_its_entries_in_whichever_order() {

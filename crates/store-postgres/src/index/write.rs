@@ -47,7 +47,9 @@ const TASKS: &str = "INSERT INTO tasks (task, execution, workflow_name, task_typ
      definition_name, reference, status, scheduled_at, started_at, updated_at, ended_at, words, seq) \
      SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], \
      $7::text[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::text[], \
-     $13::bigint[]) \
+     $13::bigint[]) AS new (task, execution, workflow_name, task_type, definition_name, reference, \
+     status, scheduled_at, started_at, updated_at, ended_at, words, seq) \
+     WHERE NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = new.execution AND emptied_at > new.seq) \
      ON CONFLICT (task) DO UPDATE SET execution = excluded.execution, \
      workflow_name = excluded.workflow_name, task_type = excluded.task_type, \
      definition_name = excluded.definition_name, reference = excluded.reference, \
@@ -61,6 +63,10 @@ const HANDED_OVER: &str = "UPDATE tasks SET status = $4, started_at = new.starte
      WHERE tasks.task = new.task AND tasks.ended_at = 0";
 const EMPTY: &str = "DELETE FROM tasks USING unnest($1::uuid[], $2::bigint[]) AS new (id, seq) \
      WHERE tasks.execution = new.id AND tasks.seq <= new.seq";
+/// A node that is slower may yet come with a task that is gone: it is not taken.
+const EMPTIED: &str = "UPDATE runs SET emptied_at = new.seq \
+     FROM unnest($1::uuid[], $2::bigint[]) AS new (id, seq) \
+     WHERE runs.id = new.id AND emptied_at < new.seq";
 const WORDS: &str = "UPDATE runs SET words = new.words, worded = true \
      FROM unnest($1::uuid[], $2::bigint[], $3::text[]) AS new (id, seq, words) \
      WHERE runs.id = new.id AND runs.seq <= new.seq";
@@ -83,12 +89,13 @@ pub(super) async fn put(session: &Session, batch: &Batch) -> Result<(), Error> {
             vec![column(&batch.removed, |id| uuid(*id))]
         });
     }
-    asks.add_if(!batch.emptied.is_empty(), EMPTY, || {
+    let emptied = || {
         vec![
             column(&batch.emptied, |(id, _)| uuid(*id)),
             column(&batch.emptied, |(_, seq)| seq.cast_signed()),
         ]
-    });
+    };
+    asks.add_if(!batch.emptied.is_empty(), EMPTY, emptied);
     asks.add_if(!runs.is_empty(), RUNS, || run_columns(&runs, &brought));
     asks.add_if(!runs.is_empty(), BROUGHT, || {
         vec![column(brought.keys(), |id| uuid(*id)), column(brought.values(), String::as_str)]
@@ -97,6 +104,7 @@ pub(super) async fn put(session: &Session, batch: &Batch) -> Result<(), Error> {
     asks.add_if(new_words().next().is_some(), NEW_WORDS, || {
         vec![column(new_words(), |row| uuid(row.id))]
     });
+    asks.add_if(!batch.emptied.is_empty(), EMPTIED, emptied);
     asks.add_if(!tasks.is_empty(), TASKS, || task_columns(&tasks));
     asks.add_if(!batch.handed_over.is_empty(), HANDED_OVER, || {
         let places = batch.handed_over.keys();
