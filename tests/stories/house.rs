@@ -32,8 +32,14 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// How often a condition is looked at.
 const GLANCE: Duration = Duration::from_micros(200);
 
+/// The same where a database has to be asked, which has the same two cores.
+const LONG_GLANCE: Duration = Duration::from_millis(1);
+
 /// Several nodes are quiet if they are at so many glances in a row.
-const GLANCES: usize = 10;
+const GLANCES: usize = 5;
+
+/// Beside the node that has committed another one dies once in so many times.
+const BYSTANDERS: u64 = 3;
 
 /// An ordinary moment: 2026-01-01T00:00:00Z.
 const DAWN: Timestamp = Timestamp::from_ms(1_767_225_600_000);
@@ -251,13 +257,13 @@ impl House {
         self.settle()
     }
 
-    /// Whoever died is started again, and one of the others, should there be some: it is killed
-    /// wherever it is, and knows nothing of what it has seen. The rest goes on.
+    /// Whoever died is started again, and now and then one of the others, should there be some: it is
+    /// killed wherever it is, and knows nothing of what it has seen. The rest goes on.
     pub(crate) fn revive(&mut self) -> Result<()> {
         let Disk::Postgres(url, nodes) = &self.disk else { return self.reopen() };
         let is_down = |at: &usize| self.lives[*at].runtime.is_down();
         let (mut fallen, others): (Vec<_>, Vec<_>) = (0..nodes.len()).partition(is_down);
-        if !others.is_empty() {
+        if !others.is_empty() && self.dice.below(BYSTANDERS) == 0 {
             let chosen = self.dice.below(u64::try_from(others.len())?);
             fallen.push(others[usize::try_from(chosen)?]);
         }
@@ -295,7 +301,10 @@ impl House {
                 return Ok(false);
             }
             ensure!(Instant::now() < deadline, "the house does not become quiet");
-            std::thread::sleep(GLANCE);
+            std::thread::sleep(match self.disk {
+                Disk::Postgres(..) => LONG_GLANCE,
+                Disk::Memory(_) | Disk::Sqlite(_) => GLANCE,
+            });
         }
     }
 }

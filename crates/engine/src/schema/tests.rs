@@ -142,7 +142,9 @@ fn a_deep_schema_on_a_deep_value_does_not_end_the_process() {
         value = json!([value]);
     }
     for schema in [chain(990, OLD, |next| next), chain(990, NEW, |next| json!({"allOf": [next]}))] {
-        assert_eq!(told(&schema, &json!({"a": value})), ["input: takes too many steps to check"]);
+        // How much stack a part takes, and so where it ends, is the compiler's choice.
+        let found = told(&schema, &json!({"a": value}));
+        assert!(found.len() == 1 && found[0].contains("too many steps"), "{found:?}");
         assert_eq!(told(&schema, &json!({"a": 1})).len(), 1);
     }
     let short = chain(200, OLD, |next| next);
