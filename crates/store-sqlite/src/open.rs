@@ -7,7 +7,7 @@
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rusqlite::Connection;
 use semel_model::{ExecutionId, Timestamp};
@@ -29,8 +29,8 @@ const STATEMENTS: usize = 64;
 const BUSY_MS: u64 = 10_000;
 /// Of a process that has ended, the lock may be left for a moment: a child it was just starting has a copy
 /// until it runs its own program.
-const LOCK_WAIT: Duration = Duration::from_secs(2);
 const LOCK_EVERY: Duration = Duration::from_millis(10);
+const LOCK_PAUSES_MAX: usize = 200;
 
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
@@ -116,19 +116,21 @@ fn lock(directory: &Path) -> Result<File, OpenError> {
     }
     let options = File::options().create(true).truncate(false).write(true).to_owned();
     let lock = options.open(directory.join(LOCK)).map_err(unusable)?;
-    let until = Instant::now() + LOCK_WAIT;
-    loop {
+    match take(&lock, || std::thread::sleep(LOCK_EVERY)) {
+        Ok(()) => Ok(lock),
+        Err(TryLockError::WouldBlock) => Err(OpenError::Held { directory: directory.to_owned() }),
+        Err(TryLockError::Error(source)) => Err(unusable(source)),
+    }
+}
+
+fn take(lock: &File, mut pause: impl FnMut()) -> Result<(), TryLockError> {
+    for _ in 0..LOCK_PAUSES_MAX {
         match lock.try_lock() {
-            Ok(()) => return Ok(lock),
-            Err(TryLockError::WouldBlock) if Instant::now() < until => {
-                std::thread::sleep(LOCK_EVERY);
-            }
-            Err(TryLockError::WouldBlock) => {
-                return Err(OpenError::Held { directory: directory.to_owned() });
-            }
-            Err(TryLockError::Error(source)) => return Err(unusable(source)),
+            Err(TryLockError::WouldBlock) => pause(),
+            tried => return tried,
         }
     }
+    lock.try_lock()
 }
 
 /// A directory whose name is not on disk yet would take everything committed into it along.
@@ -245,14 +247,16 @@ mod tests {
     fn a_lock_that_is_left_for_a_moment_is_waited_for() {
         let directory = tempfile::tempdir().unwrap();
         let ended = lock(directory.path()).unwrap();
-        let left = ended.try_clone().unwrap(); // As a child has it.
+        let mut left = Some(ended.try_clone().unwrap()); // As a child has it.
         drop(ended);
-        std::thread::scope(|scope| {
-            let opening = scope.spawn(|| lock(directory.path()).map(drop));
-            std::thread::sleep(5 * LOCK_EVERY); // It has been refused once by now.
-            drop(left);
-            opening.join().unwrap().unwrap();
-        });
+        let next = File::open(directory.path().join(LOCK)).unwrap();
+        let mut pauses = 0;
+        take(&next, || {
+            pauses += 1;
+            drop(left.take());
+        })
+        .unwrap();
+        assert_eq!(pauses, 1);
     }
 
     #[test]
