@@ -11,6 +11,7 @@ mod names;
 mod proofs;
 mod source;
 mod tree;
+mod troubles;
 
 use std::process::Command;
 
@@ -64,6 +65,11 @@ fn every_rule_has_proofs_that_exist() {
     let known = proofs::known(&files);
     assert!(known.contains("every_rule_has_proofs_that_exist"), "found no tests");
     expect_none(proofs::objections(&rules.text, &known).into_iter());
+}
+
+#[test]
+fn every_refusal_has_a_row_in_the_page_of_troubles() {
+    expect_none(troubles::objections(&tree::files("")).into_iter());
 }
 
 fn rust_files() -> Vec<File> {

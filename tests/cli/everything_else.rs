@@ -102,3 +102,35 @@ fn a_server_with_authentication_wants_a_key_and_lets_its_holder_in() {
     list(&[("SEMEL_AUTH_KEY", &key), ("SEMEL_AUTH_SECRET", &secret)]).ok();
     list(&[("CONDUCTOR_AUTH_KEY", &key), ("CONDUCTOR_AUTH_SECRET", &secret)]).ok();
 }
+
+#[test]
+fn a_log_of_json_is_json_from_the_first_line_on() {
+    let directory = tempfile::tempdir().expect("a directory can be made");
+    let options = ["--store", "memory", "--log-format", "json", "--test-clock", "--auth"];
+    let server = Server::start(directory.path(), &options).expect("the server starts");
+    let log = server.log();
+    let line = |line: &str| -> serde_json::Value {
+        serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))
+    };
+    let lines: Vec<_> = log.lines().map(line).collect();
+    let told = lines.iter().find(|line| line["fields"]["message"] == "semel");
+    let fields = &told.unwrap_or_else(|| panic!("{log}"))["fields"];
+    assert_eq!(fields["address"], server.address().to_string());
+    assert!(fields["http_tasks"].as_str().unwrap_or_default().contains("public"), "{fields}");
+    assert!(log.contains("/test/clock") && log.contains("on stdout"), "{log}");
+    assert!(server.said().contains("SEMEL_AUTH_KEY="), "{}", server.said());
+}
+
+#[test]
+fn a_server_says_at_its_start_whom_http_tasks_may_speak_to() {
+    let told = |options: &[&str]| {
+        let directory = tempfile::tempdir().expect("a directory can be made");
+        let options = [&["--store", "memory"], options].concat();
+        Server::start(directory.path(), &options).expect("the server starts").log()
+    };
+    let closed = told(&[]);
+    assert!(closed.contains("  HTTP tasks    reach public addresses only"), "{closed}");
+    assert!(closed.contains("--http-allow 10.0.0.0/8"), "{closed}");
+    let open = told(&["--http-allow", "10.1.0.0/16,127.0.0.1"]);
+    assert!(open.contains("reach public addresses and 10.1.0.0/16, 127.0.0.1/32"), "{open}");
+}

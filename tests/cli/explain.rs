@@ -38,7 +38,12 @@ fn a_task_is_followed_from_no_worker_to_its_end() {
     house.semel(&["workflow", "terminate", &id, "--reason", "enough"]).ok();
     has(&explained(&house, &id), "ago): enough");
     let told = house.semel(&["explain", &id, "--json"]).ok().json();
-    assert_eq!((&told["status"], told["sentences"].is_array()), (&json!("TERMINATED"), true));
+    assert_eq!(
+        (&told["status"], &told["waits"][0]["kind"]),
+        (&json!("TERMINATED"), &json!("ENDED"))
+    );
+    let words = explained(&house, &id);
+    has(&words, told["summary"].as_str().unwrap().split(" started").next().unwrap());
     assert_eq!(house.semel(&["explain", "nonsense"]).code, Some(4));
 }
 

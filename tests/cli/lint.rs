@@ -59,6 +59,23 @@ fn task_definitions_may_come_with_the_workflows() {
 }
 
 #[test]
+fn what_registration_will_say_is_told_before() {
+    let house = house();
+    let fork = json!({"name": "f", "taskReferenceName": "f", "type": "FORK_JOIN",
+        "forkTasks": [[{"name": "a", "taskReferenceName": "a"}]]});
+    let file = house.file("l_fork.json", &json!({"name": "l_fork", "tasks": [fork]}));
+    let said = alone(&house, &["lint", &file]).ok();
+    assert_eq!(said.row("W-RUN-1")[..3], ["warn", "W-RUN-1", "l_fork/1 tasks[0]"]);
+    let step = json!({"name": "s", "taskReferenceName": "s", "type": "NOOP", "startDelay": -1});
+    let broken = json!({"name": "l_broken", "tasks": [step], "inputSchema": {"data": {"type": 5}}});
+    let said = alone(&house, &["lint", &house.file("l_broken.json", &broken)]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    for place in ["l_broken/1 inputSchema.data.type", "l_broken/1 tasks[0].startDelay"] {
+        assert!(said.stdout.contains(place), "{place}: {said:?}");
+    }
+}
+
+#[test]
 fn warnings_count_when_they_shall() {
     let house = house();
     let step = json!({"name": "own", "taskReferenceName": "own", "type": "MY_TYPE"});
@@ -104,4 +121,14 @@ fn a_file_that_holds_no_definition_is_asked_wrongly() {
         assert!(said.stderr.contains(name), "{said:?}");
     }
     assert_eq!(alone(&house, &["lint", "gone.json"]).code, Some(2));
+}
+
+#[test]
+fn members_that_nobody_knows_are_found_without_a_server() {
+    let house = house();
+    let step = json!({"name": "a", "taskReferenceName": "a", "type": "NOOP", "retrycount": 3});
+    let workflow = json!({"name": "l_members", "version": 1, "tasks": [step]});
+    let said = alone(&house, &["lint", &house.file("l_members.json", &workflow)]).ok();
+    let place = "l_members/1 tasks[0].retrycount";
+    assert_eq!(said.row("W-RUN-3")[..3], ["warn", "W-RUN-3", place]);
 }

@@ -10,5 +10,6 @@ mod everything_else;
 mod explain;
 mod house;
 mod lint;
+mod records;
 mod tasks;
 mod workflows;

@@ -85,7 +85,7 @@ fn a_run_is_paused_resumed_terminated_restarted_rerun_retried_and_removed() {
     done(&["resume", &id]);
     refused(&["resume", &id], 5);
     refused(&["restart", &id], 5);
-    refused(&["remove", &id], 6);
+    refused(&["remove", &id], 5);
     done(&["terminate", &id, "--reason", "enough"]);
     assert_eq!(status(), "TERMINATED");
     let shown = house.semel(&["workflow", "show", &id]).ok();

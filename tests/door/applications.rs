@@ -80,7 +80,9 @@ fn an_unknown_key_and_a_wrong_secret_look_alike_and_ask_for_no_refresh() {
 fn an_application_is_made_read_renamed_and_removed() {
     let closed = Closed::built(&[]);
     let made = closed.ask("POST", "/api/applications", &json!({"name": "shop"}));
-    let by = format!("admin:{}", closed.admin.key);
+    let admin = format!("/api/applications/key/{}", closed.admin.key);
+    let admin = closed.ask("GET", &admin, &json!({}));
+    let by = format!("app:{}", admin["id"].as_str().unwrap());
     assert_eq!((&made["name"], &made["createdBy"]), (&json!("shop"), &json!(by)));
     let path = format!("/api/applications/{}", made["id"].as_str().unwrap());
     assert_eq!(closed.ask("GET", &path, &json!({})), made);
@@ -159,6 +161,67 @@ fn a_role_counts_from_the_next_request_on() {
     let refused = role("POST", "ROOT");
     assert_eq!(refused.status, 400);
     assert!(refused.text().contains("WORKFLOW_MANAGER"), "{}", refused.text());
+}
+
+#[test]
+fn every_role_of_orkes_is_taken_and_shown_as_it_was_given() {
+    let closed = Closed::built(&[]);
+    let holder = closed.holder("shop", &[]);
+    let path = format!("/api/applications/{}", holder.application);
+    let roles = || closed.ask("GET", &path, &json!({}))["roles"].clone();
+    for name in [
+        "ADMIN",
+        "USER",
+        "WORKER",
+        "METADATA_MANAGER",
+        "WORKFLOW_MANAGER",
+        "UNRESTRICTED_WORKER",
+        "APPLICATION_MANAGER",
+        "APPLICATION_CREATOR",
+        "USER_READ_ONLY",
+        "METADATA_API",
+        "PROMPT_MANAGER",
+    ] {
+        closed.ask("POST", &format!("{path}/roles/{name}"), &json!({}));
+        assert_eq!(roles(), json!([name]));
+        let user = closed.ask("GET", &format!("/api/users/app:{}", holder.application), &json!({}));
+        assert_eq!(user["roles"], json!([{"name": name, "permissions": []}]));
+        closed.ask("DELETE", &format!("{path}/roles/{name}"), &json!({}));
+        assert_eq!(roles(), json!([]));
+    }
+    for name in ["METADATA_MANAGER", "METADATA_API"] {
+        closed.ask("POST", &format!("{path}/roles/{name}"), &json!({}));
+    }
+    closed.ask("DELETE", &format!("{path}/roles/METADATA_MANAGER"), &json!({}));
+    assert_eq!(roles(), json!(["METADATA_API"]), "the role goes with the last of its names");
+    let look = closed.house.send(&holder.says(Request::get("/api/secrets")));
+    assert_eq!(look.status, 200);
+    let manager = closed.holder("manager", &["APPLICATION_MANAGER"]);
+    let applications = closed.house.send(&manager.says(Request::get("/api/applications")));
+    assert_eq!(applications.status, 403, "no name of theirs gives more than it says");
+}
+
+#[test]
+fn an_application_is_a_user_too() {
+    let closed = Closed::built(&[]);
+    let holder = closed.holder("shop", &["worker"]);
+    let id = format!("app:{}", holder.application);
+    let user = closed.ask("GET", &format!("/api/users/{id}"), &json!({}));
+    let wanted = json!({"id": id, "name": "shop", "groups": [], "uuid": holder.application,
+        "applicationUser": true, "roles": [{"name": "WORKER", "permissions": []}]});
+    assert_eq!(user, wanted);
+    for nobody in ["app:nobody", "ann@example.com", holder.application.as_str()] {
+        let path = format!("/api/users/{nobody}");
+        let answer = closed.asked(&closed.admin, "GET", &path, &json!({}));
+        assert_eq!(answer.status, 404, "{nobody}");
+    }
+    let operator = closed.holder("ops", &["operator"]);
+    let handler = json!({"name": "a_by", "event": "paid", "actions": []});
+    assert_eq!(closed.asked(&operator, "POST", "/api/event", &handler).status, 200);
+    let by = || closed.ask("GET", "/api/event/handler/a_by", &json!({}))["createdBy"].clone();
+    assert_eq!(by(), json!(format!("app:{}", operator.application)));
+    closed.ask("PUT", "/api/event", &handler);
+    assert_eq!(by(), json!(format!("app:{}", operator.application)), "kept by an update");
 }
 
 #[test]

@@ -38,11 +38,12 @@ fn what_can_be_done_is_done_and_the_rest_is_told() {
         assert_eq!((code, &answer["bulkSuccessfulResults"]), (200, &json!([one])), "{path}");
         assert_eq!(status(&one), after, "{path}");
     }
-    let (_, answer) = sent("DELETE", "remove", &[&one, &two]);
-    assert_eq!(answer["bulkSuccessfulResults"], json!([]), "both are still live: {answer}");
-    let (_, answer) = sent("DELETE", "terminate-remove", &[&one, &two]);
-    assert_eq!(answer["bulkSuccessfulResults"], json!([one, two]));
+    let (_, answer) = sent("DELETE", "remove", &[&one]);
+    assert_eq!(answer["bulkSuccessfulResults"], json!([one]), "a live one ends first: {answer}");
     assert_eq!(status(&one), 404);
+    let (_, answer) = sent("DELETE", "terminate-remove", &[&one, &two]);
+    assert_eq!(answer["bulkSuccessfulResults"], json!([two]));
+    assert_eq!(status(&two), 404);
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! # Definitions that break a rule: each is refused by name, and none is kept
 
-use semel_engine::is_supported;
 use serde_json::{Value, json};
 
 use crate::house::House;
@@ -42,7 +41,6 @@ fn broken_workflows() -> Vec<(&'static str, Value)> {
         ("schemaVersion", with(fine(), "schemaVersion", json!(1))),
         ("schemaVersion", with(fine(), "schemaVersion", json!(null))),
         ("failureWorkflow", with(fine(), "failureWorkflow", json!("nul\0"))),
-        ("tasks[0].sink", workflow(json!([step("EVENT", json!({"sink": "kafka:orders"}))]))),
         (
             "tasks[0].subWorkflowParam.workflowDefinition.tasks",
             workflow(json!([step(
@@ -152,38 +150,6 @@ fn a_task_definition_that_breaks_a_rule_is_refused_by_name() {
         complains_about(&house, &one, path);
     }
     assert_eq!(house.definitions(), (json!([]), json!([])), "all of a list or none of it");
-}
-
-#[test]
-fn a_task_type_this_release_cannot_run_is_refused_at_the_door() {
-    let house = House::own(&[]);
-    for kind in
-        ["WAIT", "HUMAN", "NOOP", "INLINE", "LAMBDA", "SET_VARIABLE", "JOIN", "START_WORKFLOW"]
-    {
-        let definition = workflow(json!([step(kind, json!({}))]));
-        let request = Request::post("/api/metadata/workflow/validate", &definition);
-        if is_supported(kind) {
-            assert_eq!(house.send(&request).status, 200, "{kind}");
-        } else {
-            complains_about(&house, &request, "tasks[0].type");
-        }
-    }
-}
-
-#[test]
-fn a_type_that_is_not_in_this_release_is_registered_with_a_warning_and_fails_when_it_is_reached() {
-    let house = House::own(&[]);
-    let definition = workflow(json!([step("LLM_CHAT_COMPLETE", json!({}))]));
-    let answer = house.send(&Request::post("/api/metadata/workflow", &definition));
-    assert_eq!(answer.status, 200);
-    let warning = answer.header("x-semel-warning").expect("nobody shall rely on it unaware");
-    assert!(warning.contains("tasks[0].type LLM_CHAT_COMPLETE"), "{warning}");
-    let name = definition["name"].as_str().expect("it has a name");
-    let id = house.send(&Request::post("/api/workflow", &json!({"name": name}))).text();
-    let run = house.send(&Request::get(format!("/api/workflow/{id}"))).json();
-    assert_eq!(run["tasks"][0]["status"], "FAILED_WITH_TERMINAL_ERROR");
-    let reason = run["tasks"][0]["reasonForIncompletion"].as_str().unwrap_or_default();
-    assert!(reason.contains("is not in this release"), "{reason}");
 }
 
 #[test]

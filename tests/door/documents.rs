@@ -84,6 +84,61 @@ fn the_page_on_compatibility_names_every_route_and_no_other() {
     assert_eq!(only(&promised, &served), [""; 0], "docs/compatibility.md promises what is none");
 }
 
+/// Every row of the page that says "not served", as a request: its method and a path below `/api`.
+fn not_served(page: &str) -> Vec<Request> {
+    let mut requests = Vec::new();
+    let is_route =
+        |row: &&str| row.contains("| not served |") && !row.starts_with("| not served |");
+    for row in page.lines().filter(is_route) {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        for path in cells[2].split('`').skip(1).step_by(2) {
+            let part = |part: &str| {
+                if part.starts_with(['{', '*']) { "x".into() } else { part.to_owned() }
+            };
+            let path: Vec<String> = path.split('/').map(part).collect();
+            let path = format!("/api{}", path.join("/"));
+            requests.extend(cells[1].split(", ").map(|method| Request::new(method, &*path)));
+        }
+    }
+    requests
+}
+
+#[test]
+fn what_conductor_has_and_we_have_not_is_told_with_a_link() {
+    let house = house();
+    let requests = not_served(include_str!("../../docs/compatibility.md"));
+    assert!(requests.len() > 100, "the page was read");
+    for request in requests {
+        let (answer, asked) = (house.refuses(&request), format!("{request:?}"));
+        assert!(matches!(answer.status, 404 | 405), "{asked}: {}", answer.text());
+        assert_eq!(answer.header("x-error-source"), Some("engine"), "{asked}");
+        let told = answer.json();
+        assert_eq!(told["code"], "NOT_SERVED", "{asked}: {told}");
+        let link = told["metadata"]["docs"].as_str().unwrap_or_default();
+        assert!(link.starts_with("docs/compatibility.md#"), "{asked}: {told}");
+        let message = told["message"].as_str().unwrap_or_default();
+        assert!(message.contains("not in this release") && message.contains(link), "{told}");
+    }
+    let nobodys = house.refuses(&Request::get("/api/no/such/thing"));
+    assert_eq!((nobodys.status, nobodys.header("x-error-source")), (404, Some("engine")));
+    assert_eq!(nobodys.json()["message"], "no such path: /api/no/such/thing");
+}
+
+#[test]
+fn clients_of_conductor_are_told_a_version_they_know_and_ours_beside_it() {
+    let house = house();
+    let answer = house.send(&Request::get("/api/version"));
+    let (text, ours) = (answer.text(), env!("CARGO_PKG_VERSION"));
+    let numbers: Vec<u32> = text.split('.').map(|part| part.parse().expect("a number")).collect();
+    assert!(numbers[..2] >= [4, 1][..], "suites skip themselves below 4.1: {text}");
+    assert_eq!(answer.header("x-semel-version"), Some(ours));
+    for path in ["/health", "/api/health"] {
+        let health = house.send(&Request::get(path));
+        assert_eq!(health.header("x-semel-version"), Some(ours), "{path}");
+        assert_eq!(health.json()["version"], ours, "{path}");
+    }
+}
+
 #[test]
 fn the_document_is_what_was_agreed() {
     let agreed = std::fs::read_to_string(SNAPSHOT).expect("the snapshot is there");

@@ -1,5 +1,8 @@
 //! # Synchronous execution and signals: contract sections 2.1, 2.3, 3.11
 
+use std::time::Duration;
+
+use semel_tests::process::until;
 use serde_json::{Value, json};
 
 use crate::house::{House, house, report};
@@ -186,7 +189,9 @@ fn an_answer_by_reference_can_show_the_run() {
     let run = answer("ask").json();
     assert_eq!((&run["workflowId"], &run["tasks"][0]["status"]), (&json!(id), &json!("COMPLETED")));
     assert_eq!(run["tasks"][1]["referenceTaskName"], "work");
-    assert_eq!(answer("ask").status, 404);
+    let same = answer("ask");
+    assert_eq!((same.status, same.header("x-signal")), (200, Some("REPEATED")), "{}", same.text());
+    assert_eq!(answer("nobody").status, 404);
 }
 
 #[test]
@@ -201,6 +206,25 @@ fn a_yield_blocks_the_caller_until_it_is_signalled() {
     let id = task["workflowId"].as_str().expect("the run is named");
     let told = signal(&house, id, "signal/sync", &json!({"go": true})).json();
     assert_eq!((&told["status"], &told["output"]), (&json!("COMPLETED"), &json!({"go": true})));
+}
+
+#[test]
+fn a_signal_to_a_run_that_is_over_shows_how_it_ended() {
+    let house = house();
+    let tasks = json!([{"name": "give_way", "taskReferenceName": "give_way", "type": "YIELD"}]);
+    let definition = json!({"name": "x_over", "tasks": tasks});
+    assert_eq!(house.send(&Request::post("/api/metadata/workflow", &definition)).status, 200);
+    let id = house.start("x_over");
+    let first = signal(&house, &id, "signal/sync", &json!({"go": 1}));
+    assert_eq!((first.status, first.header("x-signal")), (200, Some("APPLIED")));
+    let again = signal(&house, &id, "signal/sync", &json!({"go": 2}));
+    assert_eq!((again.status, again.header("x-signal")), (200, Some("NONE")));
+    let told = again.json();
+    assert_eq!((&told["workflowId"], &told["status"]), (&json!(id), &json!("COMPLETED")));
+    assert_eq!((&told["output"], &told["signalTimeout"]), (&json!({"go": 1}), &json!(false)));
+    let target = "signal/sync?returnStrategy=BLOCKING_TASK";
+    let task = signal(&house, &id, target, &json!({}));
+    assert_eq!((task.status, task.text().as_str()), (200, ""), "no task blocks a run that is over");
 }
 
 #[test]
@@ -222,4 +246,155 @@ fn state_changes_variables_and_a_task_and_waits() {
     let half = update(&json!({"taskReferenceName": "work"}));
     assert_eq!(half.status, 400);
     assert!(half.json()["message"].as_str().is_some_and(|text| text.contains("taskResult")));
+}
+
+/// A loop of two turns around a WAIT.
+fn define_loop(house: &House, name: &str) {
+    let definition = json!({"name": name, "tasks": [
+        {"name": "loop", "taskReferenceName": "loop", "type": "DO_WHILE", "evaluatorType": "javascript",
+         "loopCondition": "$.loop['iteration'] < 2",
+         "loopOver": [{"name": "s", "taskReferenceName": "s_ref", "type": "WAIT"}]}]});
+    let put = Request::post("/api/metadata/workflow?overwrite=true", &definition);
+    assert_eq!(house.send(&put).status, 200);
+}
+
+#[test]
+fn an_answer_by_reference_inside_a_loop_is_told_as_it_was_committed() {
+    let house = house();
+    define_loop(&house, "x_loop");
+    let id = house.start("x_loop");
+    let open = |reference: &str| {
+        let run = || house.send(&Request::get(format!("/api/workflow/{id}"))).json();
+        let found = || {
+            let run = run();
+            let tasks = run["tasks"].as_array().cloned().unwrap_or_default();
+            tasks.into_iter().find(|task| task["referenceTaskName"] == reference)
+        };
+        until("the turn begins", Duration::from_secs(30), found).expect("the task")
+    };
+    let first = open("s_ref__1");
+    let path = format!("/api/tasks/{id}/s_ref/COMPLETED");
+    let sync = house.send(&Request::post(format!("{path}/sync"), &json!({"n": 1})));
+    assert_eq!(sync.status, 200, "{}", sync.text());
+    let run = sync.json();
+    let done = run["tasks"].as_array().into_iter().flatten();
+    let done: Vec<_> = done.filter(|task| task["taskId"] == first["taskId"]).collect();
+    assert_eq!(done.first().map(|task| &task["status"]), Some(&json!("COMPLETED")), "{run}");
+    let second = open("s_ref__2");
+    let plain = house.send(&Request::post(&path, &json!({"n": 2})));
+    assert_eq!((plain.status, json!(plain.text())), (200, second["taskId"].clone()));
+    let again = house.send(&Request::post(format!("{path}/sync"), &json!({"n": 2})));
+    assert_eq!((again.status, again.header("x-signal")), (200, Some("REPEATED")));
+    let other = house.send(&Request::post(format!("{path}/sync"), &json!({"n": 3})));
+    assert_eq!(other.status, 409, "the loop is over, and its last turn ended otherwise");
+}
+
+#[test]
+fn a_task_that_was_waited_for_is_told_of_when_it_is_over() {
+    let house = house();
+    let definition = json!({"name": "x_waited", "tasks": [
+        {"name": "n", "taskReferenceName": "n", "type": "NOOP"},
+        {"name": "s", "taskReferenceName": "s", "type": "SET_VARIABLE", "inputParameters": {"v": 1}},
+        {"name": "ask", "taskReferenceName": "ask", "type": "WAIT"}]});
+    let outer = json!({"name": "x_waited_outer", "tasks": [
+        {"name": "inner", "taskReferenceName": "inner", "type": "SUB_WORKFLOW",
+         "subWorkflowParam": {"name": "x_waited"}}]});
+    for definition in [definition, outer] {
+        let put = Request::post("/api/metadata/workflow?overwrite=true", &definition);
+        assert_eq!(house.send(&put).status, 200);
+    }
+    let told = |name: &str, strategy: &str| {
+        let query = format!("{name}/0?waitUntilTaskRef=never,s&returnStrategy={strategy}");
+        execute(&house, &query, &json!({})).json()
+    };
+    for name in ["x_waited", "x_waited_outer"] {
+        for strategy in ["BLOCKING_TASK", "BLOCKING_TASK_INPUT"] {
+            let task = told(name, strategy);
+            assert_eq!(task["referenceTaskName"], "s", "{task}");
+            assert_eq!((&task["status"], &task["input"]), (&json!("COMPLETED"), &json!({"v": 1})));
+        }
+        let run = told(name, "BLOCKING_WORKFLOW");
+        let is_inside = run["workflowId"] != run["targetWorkflowId"];
+        assert_eq!(is_inside, name == "x_waited_outer", "{run}");
+    }
+    let target = told("x_waited_outer", "TARGET_WORKFLOW");
+    let id = target["workflowId"].as_str().expect("an id").to_owned();
+    let done = signal(&house, &id, "signal/sync", &json!({})).json();
+    assert_eq!(done["status"], "COMPLETED", "{done}");
+    let state = format!("/api/workflow/{id}/state?waitUntilTaskRef=s");
+    let over = house.send(&Request::post(state, &json!({})));
+    assert_eq!((over.status, &over.json()["signalTimeout"]), (200, &json!(false)));
+}
+
+#[test]
+fn a_task_of_a_child_that_is_over_with_its_parent_is_told_of() {
+    let house = house();
+    let inner = json!({"name": "x_over", "tasks": [
+        {"name": "n", "taskReferenceName": "n", "type": "NOOP"}]});
+    let outer = json!({"name": "x_over_outer", "tasks": [
+        {"name": "inner", "taskReferenceName": "inner", "type": "SUB_WORKFLOW",
+         "subWorkflowParam": {"name": "x_over"}}]});
+    for definition in [inner, outer] {
+        let put = Request::post("/api/metadata/workflow?overwrite=true", &definition);
+        assert_eq!(house.send(&put).status, 200);
+    }
+    let query = "x_over_outer/0?waitForSeconds=30&waitUntilTaskRef=n&returnStrategy=BLOCKING_TASK";
+    let task = execute(&house, query, &json!({})).json();
+    assert_eq!((&task["referenceTaskName"], &task["status"]), (&json!("n"), &json!("COMPLETED")));
+}
+
+#[test]
+fn state_names_its_task_by_id_or_reference_and_changes_all_or_nothing() {
+    let house = house();
+    define(&house, "x_target");
+    let id = house.start("x_target");
+    let target = format!("/api/workflow/{id}/state?waitForSeconds=1");
+    let update = |body: &Value| house.send(&Request::post(&target, body));
+    let run = || house.send(&Request::get(format!("/api/workflow/{id}"))).json();
+    let ask = run()["tasks"][0]["taskId"].clone();
+    let nobody = "0190c3f0-0000-7000-8000-000000000000";
+    for (wrong, status) in [
+        (json!({"taskReferenceName": "nobody", "taskResult": {"status": "COMPLETED"}}), 404),
+        (json!({"taskReferenceName": "work", "taskResult": {"status": "COMPLETED"}}), 404),
+        (json!({"taskResult": {"taskId": nobody, "status": "COMPLETED"}}), 404),
+        (json!({"taskResult": {"taskId": "x", "status": "COMPLETED"}}), 404),
+        (json!({"taskReferenceName": "work", "taskResult": {"taskId": ask}}), 400),
+        (json!({"taskResult": {"taskId": ask, "workflowInstanceId": nobody}}), 400),
+        (json!({"taskResult": {"status": "COMPLETED"}}), 400),
+        (json!({"taskResult": {"taskId": ask, "extendLease": true}}), 400),
+        (json!({"taskResult": {"taskId": ask, "fenceToken": 7}}), 400),
+        (json!({"taskResult": {"taskId": ask, "logs": [{"log": "done"}]}}), 400),
+    ] {
+        let mut wrong = wrong;
+        wrong["variables"] = json!({"v": 1});
+        let answer = update(&wrong);
+        assert_eq!(answer.status, status, "{wrong}: {}", answer.text());
+    }
+    let before = run();
+    assert_eq!(
+        (&before["variables"], &before["tasks"][0]["status"]),
+        (&json!({}), &json!("IN_PROGRESS"))
+    );
+    let body = json!({"variables": {"v": 2}, "taskReferenceName": "ask",
+        "taskResult": {"taskId": ask, "outputData": {"answer": 5}}});
+    for _ in 0..2 {
+        let done = update(&body);
+        assert_eq!(done.status, 200, "{}", done.text());
+        let done = done.json();
+        assert_eq!(
+            (&done["variables"], &done["tasks"][0]["status"]),
+            (&json!({"v": 2}), &json!("COMPLETED"))
+        );
+        assert_eq!(done["tasks"].as_array().map(Vec::len), Some(2), "{done}");
+    }
+    let other = json!({"taskResult": {"taskId": ask, "status": "FAILED"}});
+    assert_eq!(update(&other).status, 409);
+    house.claim("x_target");
+    let held = json!({"variables": {"v": 3}, "taskReferenceName": "work", "taskResult": {}});
+    assert_eq!(update(&held).status, 409);
+    assert_eq!(run()["variables"], json!({"v": 2}), "all or nothing");
+    let mut holders = held;
+    holders["taskResult"]["workerId"] = json!("w");
+    assert_eq!(update(&holders).json()["status"], "COMPLETED");
+    assert_eq!(run()["variables"], json!({"v": 3}));
 }

@@ -181,3 +181,22 @@ fn play(house: &House, name: &str, limit: usize, seed: u64) {
     in_turn.sort_by_key(|id| read(house, id)["input"]["turn"].as_i64());
     assert!(limit > 1 || begun == in_turn, "seed {seed}: first come, first served");
 }
+
+#[test]
+fn a_run_that_is_not_counted_says_so() {
+    let house = House::own(&[]);
+    define(&house, "g_uncounted", &json!({"key": "account-${workflow.input.account}"}));
+    let counted = start(&house, "g_uncounted", &json!({"account": 7}));
+    assert_eq!(counted.header("x-semel-warning"), None);
+    let seen = read(&house, &counted.text());
+    assert!(seen.get("notCounted").is_none() && seen["rateLimitKey"] == "account-7", "{seen}");
+    for input in [json!({}), json!({"account": null}), json!({"account": " "})] {
+        let answer = start(&house, "g_uncounted", &input);
+        let warning = answer.header("x-semel-warning").expect("a warning");
+        let why = "${workflow.input.account} is null, missing or empty: the run is not counted";
+        assert!(warning.contains(why), "{warning}");
+        let seen = read(&house, &answer.text());
+        assert!(seen["notCounted"].as_str().is_some_and(|told| told.contains(why)), "{seen}");
+        assert!(seen.get("rateLimitKey").is_none() && seen["rateLimited"] == false, "{seen}");
+    }
+}

@@ -121,7 +121,8 @@ fn an_update_by_name_answers_with_the_task_or_with_nothing() {
     let found = house.send(&Request::get(format!("/api/workflow/{id}"))).json();
     assert_eq!(found["tasks"][0]["taskId"], task.as_str());
     assert_eq!(found["tasks"][0]["outputData"], json!({"a": 1}));
-    is_empty_200(&to(&format!("{id}/only/COMPLETED")));
+    assert_eq!(is_id(&to(&format!("{id}/only/COMPLETED"))), task, "the same again");
+    assert_eq!(to(&format!("{id}/only/FAILED")).status, 409);
     is_empty_200(&to(&format!("{id}/unknown/FAILED")));
     assert_eq!(to(&format!("{id}/only/completed")).status, 400);
     assert_eq!(to("00000000-0000-7000-8000-000000000000/only/COMPLETED").status, 404);

@@ -3,7 +3,7 @@
 use semel_tests::oracle::Fault;
 use serde_json::{Value, json};
 
-use crate::scene::{Scene, with, without_key};
+use crate::scene::{Scene, UNKNOWN_HOST, with, without_key};
 
 /// Impatient, so that silence is noticed at once.
 fn patience() -> Value {
@@ -86,7 +86,12 @@ fn whatever_goes_wrong_a_request_without_a_key_is_not_sent_twice() {
         })
         .collect();
     for (id, order, fault) in runs {
-        let is_known = matches!(fault, Fault::InUse) || fault == refused(429);
+        if fault == refused(429) {
+            assert_eq!(scene.over(&id)["status"], "COMPLETED", "what is refused is not done");
+            assert_eq!((scene.oracle.heard(&order).len(), scene.oracle.effects(&order)), (2, 1));
+            continue;
+        }
+        let is_known = matches!(fault, Fault::InUse);
         let task = if is_known { scene.task(&id) } else { scene.doubtful(&id) };
         assert_eq!(scene.oracle.heard(&order).len(), 1, "{fault:?}");
         if is_known {
@@ -102,13 +107,44 @@ fn whatever_goes_wrong_a_request_without_a_key_is_not_sent_twice() {
 }
 
 #[test]
+fn a_key_that_nobody_is_known_to_honour_is_not_relied_on() {
+    let scene = Scene::set_with(&UNKNOWN_HOST);
+    scene.define("keyed", patience(), json!({"retryCount": 3}));
+    scene.oracle.plan("k", &[Fault::DropAfter]);
+    let id = scene.start("keyed", "k");
+    let task = scene.doubtful(&id);
+    let reason = task["reasonForIncompletion"].as_str().unwrap_or_default();
+    assert!(reason.contains("downstream.honoursKeys"), "{reason}");
+    assert_eq!((scene.oracle.heard("k").len(), scene.oracle.effects("k")), (1, 1));
+    let key = task["effectKey"].as_str().expect("a key");
+    let said = json!({"applied": true, "output": {"charge": "ch_1"}, "by": "eve"});
+    let answer = scene.caller.post(&format!("/api/effects/call/{key}/resolve"), &said);
+    assert_eq!(answer.expect("an answer").status, 200);
+    assert_eq!(scene.over(&id)["status"], "COMPLETED");
+
+    let step = json!({"name": "call", "taskReferenceName": "call", "type": "HTTP",
+        "taskDefinition": {"name": "call", "retryCount": 3, "retryDelaySeconds": 0},
+        "downstream": {"honoursKeys": true}, "inputParameters": {"http_request":
+            {"uri": scene.oracle.uri(), "method": "POST", "readTimeOut": 100,
+             "body": {"order": "${workflow.input.order}"}}}});
+    scene.register(&json!({"name": "known", "schemaVersion": 2, "tasks": [step]}));
+    scene.oracle.plan("d", &[Fault::DropAfter]);
+    assert_eq!(scene.over(&scene.start("known", "d"))["status"], "COMPLETED");
+    assert_eq!((scene.oracle.heard("d").len(), scene.oracle.effects("d")), (2, 1));
+}
+
+#[test]
 fn who_says_that_a_repeat_does_no_harm_is_believed() {
     let scene = Scene::set();
     let assumed = with(without_key(), json!({"assumeIdempotent": true}));
     scene.define("assumed", assumed, json!({"retryCount": 1}));
-    scene.oracle.plan("a", &[Fault::DropAfter]);
-    assert_eq!(scene.over(&scene.start("assumed", "a"))["status"], "COMPLETED");
-    assert_eq!(scene.oracle.effects("a"), 2, "and pays for it");
+    let policy = json!({"retryCount": 1, "assumeIdempotent": true});
+    scene.define("assumed_by_definition", without_key(), policy);
+    for workflow in ["assumed", "assumed_by_definition"] {
+        scene.oracle.plan(workflow, &[Fault::DropAfter]);
+        assert_eq!(scene.over(&scene.start(workflow, workflow))["status"], "COMPLETED");
+        assert_eq!(scene.oracle.effects(workflow), 2, "and pays for it");
+    }
 }
 
 #[test]

@@ -13,14 +13,16 @@ fn reason(task: &Value) -> &str {
 fn without_leave_no_name_and_no_address_leads_inside() {
     let scene = Scene::set_with(&["--store", "memory"]);
     let port = scene.oracle.address().port();
-    for (at, uri) in [
-        format!("http://127.0.0.1:{port}/"),
-        format!("http://localhost:{port}/"),
-        format!("http://[::ffff:127.0.0.1]:{port}/"),
-        format!("http://0x7f000001:{port}/"),
-        "http://169.254.169.254/latest/meta-data/".to_owned(),
-        "http://10.0.0.1/".to_owned(),
-        "http://[fd00:ec2::254]/".to_owned(),
+    let loopback = "--http-allow 127.0.0.0/8";
+    for (at, (uri, opens)) in [
+        (format!("http://127.0.0.1:{port}/"), loopback),
+        // Whichever address of the two is tried first.
+        (format!("http://localhost:{port}/"), "--http-allow "),
+        (format!("http://[::ffff:127.0.0.1]:{port}/"), loopback),
+        (format!("http://0x7f000001:{port}/"), loopback),
+        ("http://169.254.169.254/latest/meta-data/".to_owned(), "--http-allow 169.254.169.254"),
+        ("http://10.0.0.1/".to_owned(), "--http-allow 10.0.0.0/8"),
+        ("http://[fd00:ec2::254]/".to_owned(), "--http-allow fd00:ec2::254"),
     ]
     .iter()
     .enumerate()
@@ -30,7 +32,7 @@ fn without_leave_no_name_and_no_address_leads_inside() {
         let task = scene.task(&scene.start(&name, "g"));
         assert_eq!(task["status"], "FAILED_WITH_TERMINAL_ERROR", "{uri}");
         let reason = reason(&task);
-        assert!(reason.contains("http_allow"), "{uri}: {reason}");
+        assert!(reason.contains("http_allow") && reason.contains(opens), "{uri}: {reason}");
         assert_eq!(task["outputData"]["_effect"]["applied"], false);
     }
     assert_eq!(scene.oracle.heard("g").len(), 0);

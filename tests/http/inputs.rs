@@ -54,25 +54,40 @@ fn what_cannot_be_sent_says_why() {
 }
 
 #[test]
-fn a_definition_that_could_never_be_sent_is_refused() {
+fn a_definition_that_could_never_be_sent_fails_its_run_or_is_refused() {
     let scene = Scene::set();
-    let refused = |request: Value| {
+    let register = |request: Value| {
         let step = json!({"name": "c", "taskReferenceName": "c", "type": "HTTP",
             "inputParameters": {"http_request": request}});
         let definition = json!({"name": "wrong", "schemaVersion": 2, "tasks": [step]});
-        let answer = scene.caller.post("/api/metadata/workflow", &definition).expect("an answer");
-        assert_eq!(answer.status, 400, "{}", answer.body);
-        let paths = answer.json()["validationErrors"].as_array().cloned().unwrap_or_default();
-        paths[0]["path"].as_str().unwrap_or_default().to_owned()
+        let path = "/api/metadata/workflow?overwrite=true";
+        scene.caller.post(path, &definition).expect("an answer")
     };
-    let at = |field: &str| format!("tasks[0].inputParameters.http_request.{field}");
-    assert_eq!(refused(json!({})), at("uri"));
-    assert_eq!(refused(json!({"uri": "ftp://a", "method": "GET"})), at("uri"));
-    assert_eq!(refused(json!({"uri": "http://a"})), at("method"));
-    assert_eq!(refused(json!({"uri": "http://a", "method": "BREW"})), at("method"));
+    for request in [
+        json!({}),
+        json!({"uri": "ftp://a", "method": "GET"}),
+        json!({"uri": "example.com/a", "method": "GET"}),
+        json!({"uri": "http://a"}),
+        json!({"uri": "http://a", "method": "BREW"}),
+    ] {
+        let answer = register(request.clone());
+        assert_eq!(answer.status, 200, "as in Conductor: {request} {}", answer.body);
+        let run = scene.over(&scene.start("wrong", "w"));
+        assert_eq!(run["status"], "FAILED", "{request}");
+        let task = &run["tasks"][0];
+        assert_eq!(task["status"], "FAILED_WITH_TERMINAL_ERROR", "{request} {task}");
+        let reason = task["reasonForIncompletion"].as_str().unwrap_or_default();
+        assert!(
+            reason.contains("URI") || reason.contains("uri") || reason.contains("method"),
+            "{reason}"
+        );
+    }
     let hedged = json!({"uri": "http://a", "method": "POST", "hedgingConfig": {"maxAttempts": 2},
         "idempotency": {"enabled": false}});
-    assert_eq!(refused(hedged), at("hedgingConfig"));
+    let answer = register(hedged);
+    assert_eq!(answer.status, 400, "{}", answer.body);
+    let path = &answer.json()["validationErrors"][0]["path"];
+    assert_eq!(*path, "tasks[0].inputParameters.http_request.hedgingConfig");
 }
 
 #[test]

@@ -6,8 +6,13 @@ use semel_tests::oracle::Oracle;
 use semel_tests::process::{Caller, DEADLINE, Server, until};
 use serde_json::{Value, json};
 
-/// Loopback is open to it, and time is in our hands.
-pub(crate) const OPTIONS: [&str; 3] = ["--http-allow", "127.0.0.0/8", "--test-clock"];
+/// Loopback is open to it and known to honour keys, as the oracle does; time is in our hands.
+pub(crate) const OPTIONS: [&str; 5] =
+    ["--http-allow", "127.0.0.0/8", "--http-key-hosts", "127.0.0.1", "--test-clock"];
+
+/// The same, and nothing is known of the other side.
+pub(crate) const UNKNOWN_HOST: [&str; 5] =
+    ["--http-allow", "127.0.0.0/8", "--test-clock", "--store", "memory"];
 
 pub(crate) struct Scene {
     pub(crate) server: Server,

@@ -10,6 +10,7 @@ mod house;
 mod keyed_routes;
 mod kills;
 mod overtaken;
+mod parked;
 mod polls;
 #[expect(dead_code, reason = "the door sends more kinds of requests")]
 #[path = "../door/raw.rs"]

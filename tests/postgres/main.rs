@@ -16,6 +16,7 @@ mod differential;
 mod fixture;
 mod frozen;
 mod indexing;
+mod lapses;
 mod later;
 mod limits;
 mod lost;

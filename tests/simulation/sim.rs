@@ -254,7 +254,9 @@ fn definition(seed: u64) -> Arc<Pinned> {
         flow("SWITCH", "choice", choice),
     ]);
     let mut shared = step("b", "b");
-    shared["effect"] = json!({"mode": "ONCE", "scope": "sim", "key": "shared"});
+    // Nobody is there to say what became of it.
+    let retry = json!({"mode": "ONCE", "scope": "sim", "key": "shared", "onUnknown": "RETRY"});
+    shared["effect"] = retry;
     let steps = match seed % 4 {
         0 => tree,
         1 => json!([step("a", "a"), shared, step("c", "c")]),

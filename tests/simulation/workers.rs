@@ -71,7 +71,8 @@ impl Worker {
 
     pub(crate) fn renewal(&self, job: &Job) -> Request {
         let place = Place { execution: job.execution, task: job.task };
-        Request::Renew(Renewal { place, fence: Some(job.fence), worker: Some(self.name.clone()) })
+        let (fence, worker) = (Some(job.fence), Some(self.name.clone()));
+        Request::Renew(Renewal { place, fence, worker, is_in_house: false })
     }
 
     /// A report with or without the fence, sometimes asking for the next task.

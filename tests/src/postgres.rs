@@ -20,13 +20,13 @@ const BINARIES: &str = "/usr/lib/postgresql";
 /// Runs the server, again whenever it ends; when nobody is left to write to its input, it clears up.
 const KEEPER: &str = r#"
 trap '' INT TERM HUP
-bin=$1 dir=$2 port=$3
+bin=$1 dir=$2 port=$3 fsync=$4
 "$bin/initdb" -D "$dir/data" -U semel -A trust -E UTF8 --locale=C \
     --locale-provider=icu --icu-locale=en >"$dir/initdb.log" 2>&1 || exit 1
 (
     while [ ! -e "$dir/over" ]; do
         "$bin/postgres" -D "$dir/data" -k "$dir" -h 127.0.0.1 -p "$port" -c max_connections=300 \
-            >>"$dir/server.log" 2>&1
+            -c fsync="$fsync" >>"$dir/server.log" 2>&1
         sleep 0.1
     done
 ) &
@@ -48,10 +48,19 @@ pub struct Postgres {
     _keeper: Child,
 }
 
-/// The server of this process, started by whoever needs it first.
+/// The server of this process, started by the first test that needs it.
 pub fn shared() -> &'static Postgres {
+    shared_with("on")
+}
+
+/// The same for tests in which nodes die and PostgreSQL does not: it waits for no disk, and says it did.
+pub fn shared_without_disk() -> &'static Postgres {
+    shared_with("off")
+}
+
+fn shared_with(fsync: &str) -> &'static Postgres {
     static SHARED: OnceLock<Postgres> = OnceLock::new();
-    SHARED.get_or_init(|| match Postgres::start() {
+    SHARED.get_or_init(|| match Postgres::start_with(fsync) {
         Ok(server) => server,
         Err(error) => panic!("{error:#}"),
     })
@@ -59,12 +68,17 @@ pub fn shared() -> &'static Postgres {
 
 impl Postgres {
     pub fn start() -> Result<Self> {
+        Self::start_with("on")
+    }
+
+    fn start_with(fsync: &str) -> Result<Self> {
         let binaries = binaries()?;
         let directory = tempfile::Builder::new().prefix("semel-postgres-").tempdir()?.keep();
         let port = free_address()?.port();
         let mut keeper = keeper(&directory)?;
         keeper.args(["sh", "-c", KEEPER, "sh"]).arg(&binaries).arg(&directory);
-        let keeper = keeper.arg(port.to_string()).stdin(Stdio::piped()).current_dir("/").spawn();
+        let keeper =
+            keeper.arg(port.to_string()).arg(fsync).stdin(Stdio::piped()).current_dir("/").spawn();
         let keeper = keeper.context("the keeper of PostgreSQL cannot be started")?;
         let server = Self { binaries, directory, port, idle: Mutex::default(), _keeper: keeper };
         let is_up = || server.psql("postgres", "SELECT 1").ok();

@@ -4,7 +4,7 @@ define-json {"name": "job", "tasks": [
 start    nameless = job
 start    endless = job {"lock": "door", "seconds": -1}
 show     nameless
-> FAILED  job because Task # failed with status: FAILED and reason: 'name must be the name of a lock, not null'
+> FAILED  job because Task # failed with status: FAILED and reason: 'name is ${workflow.input.lock}, and ${workflow.input.lock} is null, missing or empty: there is no key'
 >   FAILED_WITH_TERMINAL_ERROR  lock  attempt 0
 show     endless
 > FAILED  job because Task # failed with status: FAILED and reason: 'leaseSeconds must be a number from 1 to 604800, not -1'

@@ -1,6 +1,6 @@
 # A key stands for one request: the next attempt sends it as it was, whatever has changed meanwhile.
 define-json {"name": "pay", "variables": {"n": 1}, "tasks": [
-    {"name": "charge", "taskReferenceName": "charge", "type": "HTTP", "taskDefinition": {"name": "charge", "retryCount": 2, "retryDelaySeconds": 0}, "inputParameters": {"http_request": {"uri": "http://bank.example/charges", "method": "POST", "body": {"n": "${workflow.variables.n}"}}}}]}
+    {"name": "charge", "taskReferenceName": "charge", "type": "HTTP", "downstream": {"honoursKeys": true}, "taskDefinition": {"name": "charge", "retryCount": 2, "retryDelaySeconds": 0}, "inputParameters": {"http_request": {"uri": "http://bank.example/charges", "method": "POST", "body": {"n": "${workflow.variables.n}"}}}}]}
 start    order = pay
 claim    HTTP by ann
 variables order {"n": 2}

@@ -5,7 +5,7 @@ define-json {"name": "hire", "tasks": [
     {"name": "write", "taskReferenceName": "write", "type": "SIMPLE"}]}
 start    bob = hire
 name     bob interview COMPLETED {"good": true}
-name     bob interview COMPLETED {"good": false} -> nothing
+name     bob interview COMPLETED {"good": false} -> 409 DECISION_CONFLICT
 advance  1000h
 name     bob think COMPLETED {"decided": "yes"}
 show     bob

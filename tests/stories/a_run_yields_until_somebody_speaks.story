@@ -8,7 +8,8 @@ show     tea
 > RUNNING  talk
 >   IN_PROGRESS  listen  attempt 0  from {"duration": "1s", "question": "tea?"}
 name     tea listen COMPLETED {"said": "please"}
-name     tea listen COMPLETED {"said": "no"} -> nothing
+name     tea listen COMPLETED {"said": "please"} -> REPEATED
+name     tea listen COMPLETED {"said": "no"} -> 409 DECISION_CONFLICT
 show     tea
 > RUNNING  talk
 >   COMPLETED  listen  attempt 0  {"said": "please"}

@@ -13,5 +13,5 @@ show     one
 >   COMPLETED  carry  attempt 1  from {"by":"bike","what":"lamp"}  {"at":"door"}
 start    two = ship
 show     two
-> FAILED  ship  because Cannot map a dynamic task based on the parameter and input. Parameter= by, input= {"by":null,"what":"lamp"}
->   FAILED_WITH_TERMINAL_ERROR  carry  attempt 0  from {"by":null,"what":"lamp"}  because Cannot map a dynamic task based on the parameter and input. Parameter= by, input= {"by":null,"what":"lamp"}
+> FAILED  ship  because Cannot map a dynamic task based on the parameter and input. Parameter= by, input= {"by":null,"what":"lamp"}: by is ${workflow.input.by}, and ${workflow.input.by} is null, missing or empty
+>   FAILED_WITH_TERMINAL_ERROR  carry  attempt 0  from {"by":null,"what":"lamp"}  because Cannot map a dynamic task based on the parameter and input. Parameter= by, input= {"by":null,"what":"lamp"}: by is ${workflow.input.by}, and ${workflow.input.by} is null, missing or empty

@@ -9,3 +9,10 @@ show     one
 show     two
 > FAILED  checkout
 >   FAILED  tell  attempt 0  because Invalid / Unsupported sink specified: conductor:
+# A sink that only Conductor has is registered, with a warning, and fails the same way.
+define-json {"name": "orders", "tasks": [
+    {"name": "tell", "taskReferenceName": "tell", "type": "EVENT", "sink": "kafka:orders"}]}
+start    three = orders
+show     three
+> FAILED  orders
+>   FAILED  tell  attempt 0  because Invalid / Unsupported sink specified: kafka:orders

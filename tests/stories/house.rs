@@ -135,9 +135,11 @@ impl House {
         let disk = match on {
             On::Memory => Disk::Memory(MemoryStore::with_disk(Arc::clone(&clock))),
             On::Sqlite => Disk::Sqlite(tempfile::tempdir()?),
-            On::Postgres => Disk::Postgres(postgres::shared().database_at(DAWN.ms())?, &["one"]),
+            On::Postgres => {
+                Disk::Postgres(postgres::shared_without_disk().database_at(DAWN.ms())?, &["one"])
+            }
             On::ThreeNodes => {
-                let url = postgres::shared().database_at(DAWN.ms())?;
+                let url = postgres::shared_without_disk().database_at(DAWN.ms())?;
                 Disk::Postgres(url, &["one", "two", "three"])
             }
         };
@@ -209,7 +211,7 @@ impl House {
             Disk::Memory(store) => store.crash(),
             Disk::Postgres(url, _) if ms > 0 => {
                 let advance = format!("UPDATE clock SET offset_ms = offset_ms + {ms}");
-                postgres::shared().psql_at(url, &advance)?;
+                postgres::shared_without_disk().psql_at(url, &advance)?;
             }
             Disk::Sqlite(_) | Disk::Postgres(..) => {}
         }
@@ -319,7 +321,7 @@ impl Drop for House {
     fn drop(&mut self) {
         self.lives.clear();
         if let Disk::Postgres(url, _) = &mut self.disk {
-            postgres::shared().give_back(std::mem::take(url));
+            postgres::shared_without_disk().give_back(std::mem::take(url));
         }
     }
 }

@@ -12,6 +12,7 @@
 //! variables RUN {..}        reset-callbacks RUN      decide RUN
 //! resolve RUN scope=.. key=.. [applied] [{OUTPUT}]   says whether an effect has happened
 //! post RUN id=NAME {..}     a message for whichever task pulls it
+//! signal RUN STATUS [{..}] [-> KEPT]                 answers whichever WAIT comes first
 //! remove RUN [running]      terminate-remove RUN reason=WORDS
 //! ```
 
@@ -84,13 +85,7 @@ pub(crate) fn command(line: &Line, aim: &Aim) -> Result<Command> {
         }
         "upgrade" => Command::new(post("upgrade", upgrade(line, aim)?), 200),
         "variables" => Command::new(post("variables", line.json.clone().unwrap_or_default()), 200),
-        "resolve" => {
-            let part = |name: &str| line.option(name).unwrap_or_default().replace('/', "%2F");
-            let path = format!("/api/effects/{}/{}/resolve", part("scope"), part("key"));
-            let applied = Some(Value::from(line.flag("applied")));
-            let body = object([("applied", applied), ("output", json(line)?)]);
-            Command::new(Message::post(path, body), 200)
-        }
+        "resolve" => resolve(line)?,
         "post" => {
             let id = line.option("id").map(|id| format!("messageId={id}"));
             let path = format!("messages{}", joined([id]));
@@ -98,6 +93,10 @@ pub(crate) fn command(line: &Line, aim: &Aim) -> Result<Command> {
         }
         "reset-callbacks" => Command::new(post("resetcallbacks", String::new()), 204),
         "decide" => Command::new(Message::put(format!("/api/workflow/decide/{id}"), ""), 200),
+        "signal" => {
+            let path = format!("/api/tasks/{id}/{}/signal", line.word(1, "a status")?);
+            Command::new(Message::post(path, line.json.clone().unwrap_or_default()), 200)
+        }
         "remove" => {
             let running = line.flag("running").then(|| "archiveWorkflow=false".to_owned());
             let path = format!("{run}/remove{}", joined([running]));
@@ -111,6 +110,14 @@ pub(crate) fn command(line: &Line, aim: &Aim) -> Result<Command> {
         verb => bail!("{verb} is no verb"),
     };
     Ok(command)
+}
+
+fn resolve(line: &Line) -> Result<Command> {
+    let part = |name: &str| line.option(name).unwrap_or_default().replace('/', "%2F");
+    let path = format!("/api/effects/{}/{}/resolve", part("scope"), part("key"));
+    let applied = Some(Value::from(line.flag("applied")));
+    let body = object([("applied", applied), ("output", json(line)?)]);
+    Ok(Command::new(Message::post(path, body), 200))
 }
 
 fn options(verb: &str) -> &'static [&'static str] {

@@ -1,8 +1,8 @@
 //! # Showing: a run as lines a person compares, and as the whole truth two tellings must share
 //!
 //! A line says status, name, attempt and output. Who had it (`by`), what went in (`from`) and why it
-//! ended (`because`), and how it stands to its `effect`, are told only where the story asks; so are the `version` of a run's definition
-//! and the variables it goes `with`. Runs are told by their names, `@order`; other ids are `#`.
+//! ended (`because`), and how it stands to its `effect`, are told only where the story asks; so are the `version` of a run's
+//! definition, the variables it goes `with` and the answers it `keeps`. Runs are told by their names, `@order`; other ids are `#`.
 
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -31,6 +31,12 @@ pub(crate) fn lines(workflow: &Value, expected: &[String], runs: &Runs) -> Resul
         if asked.contains(" with {") {
             line += &format!(" with {}", row["variables"]);
         }
+        if asked.contains(" keeps ") {
+            let kept = row["keptAnswers"].as_array().cloned().unwrap_or_default();
+            let kept: Vec<String> = kept.iter().map(|it| it["output"].to_string()).collect();
+            let nothing = if kept.is_empty() { "nothing" } else { "" };
+            line += &format!(" keeps {nothing}{}", kept.join(" "));
+        }
         if asked.contains(" effect ") {
             line += &format!(" effect {}", text(&row["effectStatus"]));
         }
@@ -44,8 +50,9 @@ pub(crate) fn lines(workflow: &Value, expected: &[String], runs: &Runs) -> Resul
             line += &format!(" {}", row[output]);
         }
         if because {
-            let reason = row["reasonForIncompletion"].as_str();
-            line += &format!(" because {}", reason.unwrap_or("nothing"));
+            let reason = row["reasonForIncompletion"].as_str().unwrap_or("nothing");
+            let words: Vec<&str> = reason.split_whitespace().collect(); // As stories are read.
+            line += &format!(" because {}", words.join(" "));
         }
         with_ids(&line, |id| runs.name(id).map_or("#".to_owned(), |name| format!("@{name}")))
     };

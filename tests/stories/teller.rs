@@ -186,7 +186,7 @@ impl Teller {
     }
 
     fn report(&mut self, line: &Line) -> Result<()> {
-        line.allow(&["reason", "callback"])?;
+        line.allow(&["reason", "callback", "signed"])?;
         let told = self.deliver(&self.workers.report(line)?)?;
         let standing = standing(&told.reply);
         let is_late = line.expected.iter().any(|word| word == "STALE" || word == "409");
@@ -219,7 +219,7 @@ impl Teller {
     }
 
     fn extend(&mut self, line: &Line) -> Result<()> {
-        line.allow(&[])?;
+        line.allow(&["signed"])?;
         let told = self.deliver(&self.workers.extend(line)?)?;
         let expected = line.expected.first().map_or("APPLIED", String::as_str);
         expect(expected, &standing(&told.reply))?;
@@ -227,16 +227,18 @@ impl Teller {
     }
 
     fn name(&mut self, line: &Line) -> Result<()> {
-        line.allow(&[])?;
+        line.allow(&["workerid"])?;
         let [run, step, status] = [0, 1, 2].map(|at| line.word(at, "name RUN STEP STATUS"));
-        let force = if line.flag("force") { "?force=true" } else { "" };
+        let worker = line.option("workerid").map(|name| format!("&workerid={name}"));
+        let force = format!("?force={}{}", line.flag("force"), worker.unwrap_or_default());
         let path = format!("/api/tasks/{}/{}/{}{force}", self.runs.id(run?)?, step?, status?);
         let told = self.deliver(&Message::post(path, line.json.clone().unwrap_or_default()))?;
         let is_done = told.reply.status == 200 && (!told.reply.body.is_empty() || told.was_lost);
         match line.expected.first().map(String::as_str) {
             None => ensure!(is_done, "not taken: {} {}", told.reply.status, told.reply.body),
-            Some("nothing") => {
-                expect("200 ", &format!("{} {}", told.reply.status, told.reply.body))?
+            Some(word @ ("KEPT" | "REPEATED" | "NONE")) => {
+                let word = if told.was_lost && word == "KEPT" { "REPEATED" } else { word };
+                expect(word, told.reply.header("x-signal").unwrap_or_default())?;
             }
             Some(_) => expect_status(line, &told.reply, 200)?,
         }
@@ -282,7 +284,10 @@ impl Teller {
             false => command.message,
         };
         let told = self.telling.deliver_in(&mut self.house, &message, command.commits)?;
-        expect_status(line, &told.reply, command.done)?;
+        match line.expected.first().filter(|_| line.verb == "signal") {
+            Some(word) => expect(word, told.reply.header("x-signal").unwrap_or_default())?,
+            None => expect_status(line, &told.reply, command.done)?,
+        }
         if line.verb == "rerun" && told.reply.status == 200 {
             expect(&aim.id, &told.reply.body)?;
         }
@@ -340,7 +345,9 @@ impl Teller {
 fn echoes(first: &Reply, echo: &Reply) -> Result<()> {
     let said = |reply: &Reply| format!("{} {}", reply.status, reply.body);
     expect(&said(first), &said(echo)).context("the echo")?;
-    let again = if matches!(first.status, 400 | 429) { "false" } else { "true" };
+    let did_nothing = first.header("x-signal") == Some("NONE");
+    let is_decided = !did_nothing && !matches!(first.status, 400 | 404 | 429);
+    let again = if is_decided { "true" } else { "false" };
     expect(again, echo.header("idempotent-replayed").unwrap_or("nothing")).context("the echo")
 }
 

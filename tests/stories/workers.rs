@@ -1,7 +1,8 @@
 //! # Workers: who was handed what, and what they say
 //!
 //! A worker answers for its own latest hand-out of a task, with the fence of that hand-out, however
-//! late; `of RUN` picks another, `nofence` sends only the worker's id, as unmodified workers do.
+//! late; `of RUN` picks another, `nofence` sends only the worker's id, as unmodified workers do, and
+//! `signed=NAME` another id than the one it polled with.
 
 use anyhow::{Context, Result};
 use serde_json::{Map, Value, json};
@@ -77,6 +78,9 @@ impl Workers {
         let mut body = Map::new();
         for field in ["workflowInstanceId", "taskId", "workerId"] {
             body.insert(field.to_owned(), found[field].clone());
+        }
+        if let Some(name) = line.option("signed") {
+            body.insert("workerId".to_owned(), json!(name));
         }
         if !line.flag("nofence") {
             body.insert("fenceToken".to_owned(), found["fenceToken"].clone());

@@ -111,8 +111,7 @@ fn missing_key(key: &str) -> Failure {
 }
 
 fn shown(application: &Application) -> Value {
-    let roles: Vec<&str> =
-        application.roles.iter().flat_map(|role| roles::wire_names(*role)).copied().collect();
+    let roles = roles::shown(application);
     json!({"id": application.id, "name": application.name, "createdBy": application.created_by,
         "createTime": application.created_at, "updatedBy": application.updated_by,
         "updateTime": application.updated_at, "tags": application.tags, "roles": roles})
@@ -123,7 +122,7 @@ fn shown_key(key: &AccessKey) -> Value {
     json!({"id": key.id, "createdAt": key.created_at, "status": status})
 }
 
-async fn find(app: &App, id: &str) -> Result<Application, ApiError> {
+pub(crate) async fn find(app: &App, id: &str) -> Result<Application, ApiError> {
     let wanted = id.to_owned();
     let found = app.runtime.blocking(move |world: &World| world.applications.get(&wanted)).await?;
     found.ok_or_else(|| missing(id))
@@ -135,7 +134,7 @@ async fn change(
     caller: &Caller,
     change: impl Fn(&mut Application) -> Result<(), Failure> + Send + Sync + 'static,
 ) -> Result<Application, ApiError> {
-    let changed = app.runtime.change_application(id, &caller.principal, change).await;
+    let changed = app.runtime.change_application(id, caller.author(), change).await;
     changed.map_err(|failure| gone(failure, id))
 }
 
@@ -152,7 +151,7 @@ async fn list(State(app): State<App>) -> Answered {
 /// `POST /api/applications`.
 async fn create(State(app): State<App>, caller: Caller, body: Body) -> Answered {
     let name = body.object::<Named>()?.checked()?;
-    Ok(json(&shown(&app.runtime.add_application(&name, &caller.principal).await?)))
+    Ok(json(&shown(&app.runtime.add_application(&name, caller.author()).await?)))
 }
 
 /// `GET /api/applications/key/{accessKey}`.
@@ -189,10 +188,11 @@ async fn remove(State(app): State<App>, Path(id): Path<String>) -> Answered {
     before.map(|_| json(&json!({}))).ok_or_else(|| missing(&id))
 }
 
-fn role(text: &str) -> Result<Role, ApiError> {
+fn role(text: &str) -> Result<(Role, &'static str), ApiError> {
     roles::read(text).ok_or_else(|| {
-        let known = "ADMIN, USER, WORKER, METADATA_MANAGER, WORKFLOW_MANAGER, \
-                     or admin, reader, worker, operator";
+        let known = "ADMIN, USER, WORKER, METADATA_MANAGER, WORKFLOW_MANAGER, METADATA_API, \
+                     UNRESTRICTED_WORKER, USER_READ_ONLY, APPLICATION_MANAGER, \
+                     APPLICATION_CREATOR, PROMPT_MANAGER, or admin, reader, worker, operator";
         ApiError::Malformed(format!("role must be one of {known}, not {text}"))
     })
 }
@@ -203,9 +203,9 @@ async fn grant(
     Path((id, name)): Path<(String, String)>,
     caller: Caller,
 ) -> Answered {
-    let role = role(&name)?;
+    let (role, name) = role(&name)?;
     let grant = move |application: &mut Application| {
-        application.roles.insert(role);
+        roles::grant(application, role, name);
         Ok(())
     };
     change(&app, &id, &caller, grant).await?;
@@ -218,9 +218,9 @@ async fn revoke(
     Path((id, name)): Path<(String, String)>,
     caller: Caller,
 ) -> Answered {
-    let role = role(&name)?;
+    let (role, name) = role(&name)?;
     let revoke = move |application: &mut Application| {
-        application.roles.remove(&role);
+        roles::revoke(application, role, name);
         Ok(())
     };
     change(&app, &id, &caller, revoke).await?;
@@ -235,7 +235,7 @@ async fn keys(State(app): State<App>, Path(id): Path<String>) -> Answered {
 
 /// `POST /api/applications/{application}/accessKeys`.
 async fn create_key(State(app): State<App>, Path(id): Path<String>, caller: Caller) -> Answered {
-    let made = app.runtime.add_access_key(&id, &caller.principal).await;
+    let made = app.runtime.add_access_key(&id, caller.author()).await;
     let made = made.map_err(|failure| gone(failure, &id))?;
     Ok(json(&json!({"id": made.id, "secret": made.secret.expose_secret()})))
 }

@@ -123,8 +123,8 @@ fn terminated(params: &Params) -> Result<Event, ApiError> {
 
 /// `DELETE /api/workflow/bulk/remove`, and Orkes' `POST /api/workflow/bulk/delete`.
 async fn remove(State(app): State<App>, caller: Caller, params: Params, body: Body) -> Answered {
-    let only_closed = params.flag("archiveWorkflow", true)?;
-    each(&body, async |id| erase(&app, &id, &caller, only_closed).await).await
+    params.flag("archiveWorkflow", true)?;
+    each(&body, async |id| erase(&app, &id, &caller).await).await
 }
 
 /// `DELETE /api/workflow/bulk/terminate-remove`.
@@ -137,7 +137,7 @@ async fn terminate_remove(
     let event = terminated(&params)?;
     each(&body, async |id| {
         operate(&app, &id, &caller, event.clone()).await?;
-        erase(&app, &id, &caller, true).await
+        erase(&app, &id, &caller).await
     })
     .await
 }

@@ -3,7 +3,9 @@
 //! The changes of an entry say it all, for programs. Whoever reads the log wants to know why nothing
 //! was sent, whose answer a task was given, or who wanted something once more.
 
-use semel_engine::{Change, Decided, EFFECT_SCOPE, EffectStatus, Entry, LOCK_SCOPE, Once, Parent};
+use semel_engine::{
+    AnswerChange, Change, Decided, EFFECT_SCOPE, EffectStatus, Entry, LOCK_SCOPE, Once, Parent,
+};
 use semel_model::TaskId;
 
 /// What is told of an entry; most entries decide nothing of the kind.
@@ -41,7 +43,32 @@ fn told(change: &Change) -> Option<String> {
             let behind = blocked_by.map(|run| format!(" behind run {run}")).unwrap_or_default();
             Some(format!("the run waits for its place{behind}, concurrency key '{key}'"))
         }
+        Change::Answer(change) => Some(early(change)),
         _ => None,
+    }
+}
+
+/// What became of an answer whose task was not there yet.
+fn early(change: &AnswerChange) -> String {
+    match change {
+        AnswerChange::Kept { reference, progress, until, .. } => {
+            let of = reference.as_deref().unwrap_or("the next WAIT or YIELD");
+            let (status, until) = (progress.status, until.ms());
+            format!("the answer {status} is kept until {until} for {of}, which is not there yet")
+        }
+        AnswerChange::Taken { number, task } => {
+            format!("task {task} takes the answer that entry {number} kept")
+        }
+        AnswerChange::Dropped { numbers } => {
+            format!("{} answers were kept too long and count no more", numbers.len())
+        }
+        AnswerChange::Unneeded { .. } => {
+            "a signal that a run below gave back is not needed here either: it is kept to be seen"
+                .to_owned()
+        }
+        AnswerChange::Returned { numbers, to } => {
+            format!("{} signals were not needed, and go back to run {to}", numbers.len())
+        }
     }
 }
 

@@ -1,18 +1,23 @@
 //! # Tags of definitions: contract section 2.4
+//!
+//! They belong to a name, not to a version. A definition may bring them inside it.
+
+use std::collections::BTreeMap;
 
 use axum::extract::State;
 use semel_model::Tag;
-use semel_runtime::World;
+use semel_runtime::{DocumentWrite, Failure, World};
 use semel_store::{DocumentKey, Kind};
+use serde_json::{Value, json};
 
-use crate::answer::{Answered, empty, json};
+use crate::answer::{self, Answered, empty};
 use crate::app::App;
 use crate::endpoint::{Endpoint, delete, get, post, put};
 use crate::error::ApiError;
 use crate::params::Path;
 use crate::request::Body;
 use crate::roles::{OPERATE, READ};
-use crate::tags;
+use crate::tags::{self, TagsInside};
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     vec![
@@ -59,14 +64,51 @@ fn key(app: &App, kind: Kind, name: String) -> Result<DocumentKey, ApiError> {
     }
 }
 
+/// The writes that give names the tags that stand inside their definitions.
+pub(crate) fn writes<'a>(
+    world: &World,
+    kind: Kind,
+    inside: impl Iterator<Item = (&'a str, Option<TagsInside>)>,
+) -> Result<Vec<DocumentWrite>, Failure> {
+    let mut by_name: BTreeMap<&str, Vec<TagsInside>> = BTreeMap::new();
+    for (name, inside) in inside {
+        if let Some(inside) = inside {
+            by_name.entry(name).or_default().push(inside);
+        }
+    }
+    let write = |(name, inside): (&str, Vec<TagsInside>)| {
+        world.label_write(kind, name, |tags| tags::applied(tags, &inside)).transpose()
+    };
+    by_name.into_iter().filter_map(write).collect()
+}
+
+/// Tags as a definition shows them: those that its name has now. None: nobody asked, and the
+/// definition came without any.
+pub(crate) fn shown(
+    world: &World,
+    kind: Kind,
+    name: &str,
+    stored: Option<&Value>,
+    is_asked: bool,
+) -> Result<Option<Value>, Failure> {
+    if stored.is_none() && !is_asked {
+        return Ok(None);
+    }
+    if Tag::inside(stored).is_err() {
+        return Ok(stored.cloned());
+    }
+    Ok(Some(json!(world.labels(kind, name)?)))
+}
+
 /// `GET /api/metadata/tags`.
 async fn all(State(app): State<App>) -> Answered {
-    Ok(json(&app.runtime.blocking(|world: &World| world.all_labels()).await?))
+    Ok(answer::json(&app.runtime.blocking(|world: &World| world.all_labels()).await?))
 }
 
 async fn read(app: &App, kind: Kind, name: String) -> Answered {
     let key = key(app, kind, name)?;
-    Ok(json(&app.runtime.blocking(move |world: &World| world.labels(kind, &key.name)).await?))
+    let read = move |world: &World| world.labels(kind, &key.name);
+    Ok(answer::json(&app.runtime.blocking(read).await?))
 }
 
 async fn add(app: &App, kind: Kind, name: String, body: &Body) -> Answered {

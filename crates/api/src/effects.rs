@@ -38,6 +38,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     vec![
         post("/api/effects/try-start", WORK, try_start)
             .about("Asks whether to do something: of all who ask under one key, one is told to")
+            .grants()
             .takes::<TryStart>()
             .gives::<Payload>()
             .also(409)
@@ -50,6 +51,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .also(409),
         post("/api/effects/renew", WORK, renew)
             .about("Its owner is still at it")
+            .grants()
             .takes::<Renew>()
             .gives::<RecordView>()
             .also(409),

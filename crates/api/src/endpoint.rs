@@ -61,7 +61,7 @@ pub(crate) struct Endpoint {
     /// May answer 204, or always does.
     pub(crate) empty: Empty,
     pub(crate) does: Does,
-    /// The answer may hold secrets, and is kept nowhere.
+    /// The answer may hold secrets, or what holds for a time only, and is kept nowhere.
     pub(crate) confides: bool,
     /// Other statuses than the usual refusals.
     pub(crate) also: Vec<u16>,
@@ -180,6 +180,12 @@ impl Endpoint {
     }
 
     pub(crate) fn confides(self) -> Self {
+        Self { confides: true, ..self }
+    }
+
+    /// What it answers holds for a time only, so no answer is kept: the same request again is told
+    /// what is so then.
+    pub(crate) fn grants(self) -> Self {
         Self { confides: true, ..self }
     }
 

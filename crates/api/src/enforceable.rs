@@ -1,92 +1,130 @@
 //! # Enforceable schemas: what a definition that enforces schemas may name
 //!
-//! Better refused at the door than without effect at run time: a schema that is to be enforced has to
-//! be JSON Schema, and to be there.
+//! A schema given in place that is to be enforced has to be JSON Schema: no run could ever begin with
+//! another. One that is only named may still come into the registry, or be put right there, so it is a
+//! warning: until then a start is refused and names it.
 
 use semel_engine::unenforceable;
-use semel_model::{InlineDefinition, SchemaDef, TaskDef, Violation, WorkflowDef};
-use semel_runtime::Schemas;
+use semel_model::{InlineDefinition, SchemaDef, TaskDef, Violation, Warning, WorkflowDef};
+use semel_runtime::{Failure, Schemas};
 
 use crate::error::ApiError;
 
+/// What is wrong with the schemas that a definition enforces.
+#[derive(Default)]
+pub(crate) struct Unenforceable {
+    pub(crate) refused: Vec<Violation>,
+    pub(crate) warned: Vec<Warning>,
+}
+
+impl Unenforceable {
+    /// The warnings, unless something is refused.
+    pub(crate) fn accepted(self) -> Result<Vec<Warning>, ApiError> {
+        if self.refused.is_empty() { Ok(self.warned) } else { Err(ApiError::Invalid(self.refused)) }
+    }
+
+    fn add(&mut self, path: &str, found: Option<Found>) {
+        match found {
+            Some(Found::Broken(found)) => {
+                self.refused.push(Violation { path: format!("{path}.{}", found.path), ..found });
+            }
+            Some(Found::Pending(message)) => {
+                self.warned.push(Warning::fails_at_run_time(path, message));
+            }
+            None => {}
+        }
+    }
+}
+
+/// What is wrong with one schema.
+enum Found {
+    /// It can never be enforced.
+    Broken(Violation),
+    /// The registry does not have it yet, or not as JSON Schema.
+    Pending(String),
+}
+
 /// Of a workflow, and of the definitions of tasks and workflows inside its steps.
-pub(crate) fn check_workflow(
+pub(crate) fn in_workflow_definition(
     schemas: &Schemas,
     definition: &WorkflowDef,
     path: &str,
-) -> Result<(), ApiError> {
-    let found = in_workflow(schemas, definition, path)?;
-    if found.is_empty() { Ok(()) } else { Err(ApiError::Invalid(found)) }
+) -> Result<Unenforceable, Failure> {
+    let mut found = Unenforceable::default();
+    in_workflow(&mut found, schemas, definition, path)?;
+    Ok(found)
 }
 
 /// Definitions inside each other are as deep as JSON may be, which is not deep.
 fn in_workflow(
+    found: &mut Unenforceable,
     schemas: &Schemas,
     definition: &WorkflowDef,
     path: &str,
-) -> Result<Vec<Violation>, ApiError> {
-    let mut found = Vec::new();
+) -> Result<(), Failure> {
     let own = [
         ("inputSchema", definition.enforced_input()),
         ("outputSchema", definition.enforced_output()),
     ];
     for (field, schema) in own {
-        found.extend(check(schemas, schema, &format!("{path}{field}"))?);
+        found.add(&format!("{path}{field}"), check(schemas, schema)?);
     }
     for step in definition.all_steps() {
         if let Some(task) = &step.task_definition {
             let path = format!("{path}tasks[{}].taskDefinition.", step.task_reference_name);
-            found.extend(in_task(schemas, task, &path)?);
+            in_task(found, schemas, task, &path)?;
         }
         let parameters = step.sub_workflow_param.as_ref();
         let given = parameters.and_then(|parameters| parameters.workflow_definition.as_ref());
         if let Some(InlineDefinition::Definition(given)) = given {
             let place = format!("{path}tasks[{}].subWorkflowParam", step.task_reference_name);
-            let path = format!("{place}.workflowDefinition.");
-            found.extend(in_workflow(schemas, given, &path)?);
+            in_workflow(found, schemas, given, &format!("{place}.workflowDefinition."))?;
         }
     }
-    Ok(found)
+    Ok(())
 }
 
 /// Of task definitions.
-pub(crate) fn check_tasks(schemas: &Schemas, tasks: &[TaskDef]) -> Result<(), ApiError> {
-    let mut found = Vec::new();
+pub(crate) fn in_task_definitions(
+    schemas: &Schemas,
+    tasks: &[TaskDef],
+) -> Result<Unenforceable, Failure> {
+    let mut found = Unenforceable::default();
     for (at, task) in tasks.iter().enumerate() {
         let path = if tasks.len() == 1 { String::new() } else { format!("[{at}].") };
-        found.extend(in_task(schemas, task, &path)?);
-    }
-    if found.is_empty() { Ok(()) } else { Err(ApiError::Invalid(found)) }
-}
-
-fn in_task(schemas: &Schemas, task: &TaskDef, path: &str) -> Result<Vec<Violation>, ApiError> {
-    let mut found = Vec::new();
-    for (field, schema) in
-        [("inputSchema", task.enforced_input()), ("outputSchema", task.enforced_output())]
-    {
-        found.extend(check(schemas, schema, &format!("{path}{field}"))?);
+        in_task(&mut found, schemas, task, &path)?;
     }
     Ok(found)
 }
 
-fn check(
+fn in_task(
+    found: &mut Unenforceable,
     schemas: &Schemas,
-    schema: Option<&SchemaDef>,
+    task: &TaskDef,
     path: &str,
-) -> Result<Option<Violation>, ApiError> {
+) -> Result<(), Failure> {
+    for (field, schema) in
+        [("inputSchema", task.enforced_input()), ("outputSchema", task.enforced_output())]
+    {
+        found.add(&format!("{path}{field}"), check(schemas, schema)?);
+    }
+    Ok(())
+}
+
+fn check(schemas: &Schemas, schema: Option<&SchemaDef>) -> Result<Option<Found>, Failure> {
     let Some(schema) = schema else { return Ok(None) };
-    let found = match schema.is_named() {
-        false => unenforceable(schema),
-        true => {
-            let version = Some(schema.version).filter(|version| *version != 0);
-            match schemas.get(&schema.name, version)? {
-                Some(named) => unenforceable(&named),
-                None => {
-                    let message = format!("no schema of that name and version {}", schema.version);
-                    Some(Violation::new("name", message).with_value(&schema.name))
-                }
-            }
-        }
+    if !schema.is_named() {
+        return Ok(unenforceable(schema).map(Found::Broken));
+    }
+    let SchemaDef { name, version, .. } = schema;
+    let named = schemas.get(name, Some(*version).filter(|version| *version != 0))?;
+    let why = match named {
+        None => "is not registered".to_owned(),
+        Some(named) => match unenforceable(&named) {
+            Some(found) => format!("cannot be enforced: {} {}", found.path, found.message),
+            None => return Ok(None),
+        },
     };
-    Ok(found.map(|found| Violation { path: format!("{path}.{}", found.path), ..found }))
+    let message = format!("schema {name}, version {version}, {why}; until then no run starts");
+    Ok(Some(Found::Pending(message)))
 }

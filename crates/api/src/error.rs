@@ -9,6 +9,7 @@ use semel_store::StoreError;
 use serde_json::{Map, Value, json};
 
 use crate::refusal::Refusal;
+use crate::unserved::NotServed;
 
 #[derive(Debug)]
 pub(crate) enum ApiError {
@@ -18,6 +19,8 @@ pub(crate) enum ApiError {
     Malformed(String),
     TooLarge(usize),
     NotFound(String),
+    /// There is no such path, or none in this release.
+    NotServed(NotServed),
     MethodNotAllowed,
     Failed(Failure),
     /// A failure with details for machines.
@@ -41,15 +44,30 @@ pub(crate) enum ApiError {
     Internal(String),
 }
 
+impl From<NotServed> for ApiError {
+    fn from(not_served: NotServed) -> Self {
+        Self::NotServed(not_served)
+    }
+}
+
 impl From<Failure> for ApiError {
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::Rejected(Rejection::Unfit(violations)) => Self::Invalid(violations),
             Failure::Rejected(Rejection::Limited(limited)) => limit_reached(&limited),
-            Failure::KeyReused(_) => {
+            Failure::KeyReused { ref key, expires_at } => {
                 let (status, code) =
                     (StatusCode::UNPROCESSABLE_ENTITY, "IDEMPOTENCY_PAYLOAD_MISMATCH");
-                let refusal = Refusal::new(status, code, failure.to_string()).safe_new_key(true);
+                let refusal = Refusal::new(status, code, failure.to_string())
+                    .with("idempotencyKey", json!(key.key))
+                    .with("expiresAt", json!(expires_at));
+                Self::Refused(Box::new(refusal))
+            }
+            Failure::Conflict { existing, ref key } => {
+                let (status, code) = (StatusCode::CONFLICT, "IDEMPOTENCY_CONFLICT");
+                let refusal = Refusal::new(status, code, failure.to_string())
+                    .with("existingWorkflowId", json!(existing))
+                    .with("idempotencyKey", json!(key.key));
                 Self::Refused(Box::new(refusal))
             }
             other => Self::Failed(other),
@@ -65,6 +83,7 @@ impl ApiError {
             }
             Self::TooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, false),
             Self::NotFound(_) => (StatusCode::NOT_FOUND, false),
+            Self::NotServed(not_served) => (not_served.status, false),
             Self::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, false),
             Self::Conflict { .. } => (StatusCode::CONFLICT, false),
             Self::Refused(refusal) => (refusal.status, refusal.retry_after_seconds.is_some()),
@@ -92,6 +111,7 @@ impl ApiError {
             | Self::KeyRequired(message)
             | Self::Conflict { message, .. }
             | Self::Internal(message) => message.clone(),
+            Self::NotServed(not_served) => not_served.message.clone(),
             Self::Refused(refusal) => refusal.message.clone(),
             Self::TooLarge(limit) => {
                 format!("the request body is larger than body_bytes_max, {limit} bytes")
@@ -111,6 +131,7 @@ impl ApiError {
             Self::Conflict { code, .. } => Some(code),
             Self::KeyRequired(_) => Some("IDEMPOTENCY_KEY_REQUIRED"),
             Self::Refused(refusal) => Some(refusal.code),
+            Self::NotServed(not_served) => not_served.code(),
             Self::KeyInvalid(_) => Some("IDEMPOTENCY_KEY_INVALID"),
             Self::Failed(Failure::Store(StoreError::Corrupt(_))) => Some("CORRUPT"),
             Self::Failed(
@@ -167,7 +188,7 @@ fn status_of(failure: &Failure) -> (StatusCode, bool) {
         | Failure::Refused(_)
         | Failure::Exists(_)
         | Failure::Parked(_) => (StatusCode::CONFLICT, false),
-        Failure::KeyReused(_) => (StatusCode::UNPROCESSABLE_ENTITY, false),
+        Failure::KeyReused { .. } => (StatusCode::UNPROCESSABLE_ENTITY, false),
         Failure::Busy | Failure::Rejected(Rejection::Full(_)) => {
             (StatusCode::TOO_MANY_REQUESTS, true)
         }
@@ -194,9 +215,41 @@ fn limit_reached(limited: &Limited) -> ApiError {
         .with("concurrencyKey", json!(limited.key))
         .with("limit", json!(limited.limit))
         .with("policy", json!(limited.policy))
-        .with("queued", json!(limited.queued))
-        .safe_new_key(false);
+        .with("queued", json!(limited.queued));
     ApiError::Refused(Box::new(refusal))
+}
+
+/// Whether somebody who is refused so may try under another key without risking a second effect. None:
+/// the refusal has nothing to do with keys.
+fn safe_new_key(code: &str) -> Option<bool> {
+    match code {
+        "IDEMPOTENCY_PAYLOAD_MISMATCH" | "IDEMPOTENCY_KEY_INVALID" | "IDEMPOTENCY_KEY_REQUIRED" => {
+            Some(true)
+        }
+        "IDEMPOTENCY_CONFLICT"
+        | "IDEMPOTENCY_IN_PROGRESS"
+        | "IDEMPOTENCY_EXPIRED_REF"
+        | "STALE_FENCE"
+        | "DECISION_CONFLICT"
+        | "EFFECT_OUTCOME_UNKNOWN"
+        | "LOCK_TAKEN"
+        | "CONCURRENCY_LIMIT"
+        | "UNAVAILABLE" => Some(false),
+        _ => None,
+    }
+}
+
+/// What every refusal with a code says besides: whether another key is safe, until when this one is
+/// taken (null: nobody knows yet), and which page tells more.
+fn advised(code: Option<&str>, metadata: Option<Map<String, Value>>) -> Option<Map<String, Value>> {
+    let Some(code) = code else { return metadata };
+    let mut metadata = metadata.unwrap_or_default();
+    if let Some(is_safe) = safe_new_key(code) {
+        metadata.entry("safeNewKey").or_insert(json!(is_safe));
+        metadata.entry("expiresAt").or_insert(Value::Null);
+    }
+    metadata.entry("docs").or_insert(json!(format!("docs/errors/{code}.md")));
+    Some(metadata)
 }
 
 /// Says of an answer that its cause may go away without anybody asking for something else.
@@ -219,6 +272,7 @@ impl IntoResponse for ApiError {
         if status == StatusCode::INTERNAL_SERVER_ERROR {
             tracing::error!(status = status.as_u16(), error = self.message(), "a request failed");
         }
+        let is_of_the_server = matches!(self, Self::NotServed(_));
         let code = self.code().map(str::to_owned);
         let error = self.refresh().map(str::to_owned);
         let retry_after = match &self {
@@ -236,15 +290,20 @@ impl IntoResponse for ApiError {
                 let metadata = match other {
                     Self::Conflict { metadata, .. } => Some(metadata),
                     Self::Refused(refusal) => Some(refusal.metadata),
+                    Self::NotServed(NotServed { docs: Some(docs), .. }) => {
+                        Some(Map::from_iter([("docs".to_owned(), json!(docs))]))
+                    }
                     _ => None,
                 };
+                let metadata = advised(code.as_deref(), metadata);
                 ErrorBody { metadata, code, retryable, error, ..body }
             }
         };
         let bytes = serde_json::to_vec(&body).unwrap_or_default();
         let mut response =
             (status, [(header::CONTENT_TYPE, "application/json")], bytes).into_response();
-        let source = if retryable || is_undecided { "engine" } else { source(status) };
+        let is_of_the_server = is_of_the_server || retryable || is_undecided;
+        let source = if is_of_the_server { "engine" } else { source(status) };
         response = crate::answer::with_header(response, "x-error-source", source);
         if is_undecided {
             response.extensions_mut().insert(Undecided);

@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 
 use axum::extract::State;
+use axum::http::Method;
 use semel_engine::Handler;
 use semel_model::{EventHandler, Tag, VIOLATIONS_MAX, Violation};
 use semel_runtime::{Class, DocumentRule, DocumentWrite, Failure, Handlers, Work, World};
 
 use crate::answer::{Answered, empty, json};
 use crate::app::App;
+use crate::caller::Caller;
 use crate::endpoint::Value::Flag;
 use crate::endpoint::{Endpoint, delete, get, post, put};
 use crate::error::ApiError;
@@ -16,6 +18,8 @@ use crate::params::{Params, Path};
 use crate::request::Body;
 use crate::roles::{OPERATE, READ};
 use crate::tags;
+use crate::unserved::NotServed;
+use crate::warnings::{numbered, warned};
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     vec![
@@ -61,8 +65,8 @@ fn violations(handler: &EventHandler) -> Vec<Violation> {
 }
 
 /// `POST /api/event`: one handler or a list of them, all or none; 409 when one exists.
-async fn register(State(app): State<App>, body: Body) -> Answered {
-    let handlers: Vec<EventHandler> = body.one_or_more()?;
+async fn register(State(app): State<App>, caller: Caller, body: Body) -> Answered {
+    let mut handlers: Vec<EventHandler> = body.one_or_more()?;
     if handlers.is_empty() {
         return Err(ApiError::Malformed("the list of event handlers is empty".to_owned()));
     }
@@ -82,13 +86,22 @@ async fn register(State(app): State<App>, body: Body) -> Answered {
     if !found.is_empty() {
         return Err(ApiError::Invalid(found));
     }
+    if caller.known().is_some() {
+        for handler in &mut handlers {
+            handler.created_by.get_or_insert_with(|| caller.author().to_owned());
+        }
+    }
+    let count = handlers.len();
+    let all = handlers.iter().enumerate();
+    let warnings: Vec<_> =
+        all.flat_map(|(at, handler)| numbered(at, count, handler.warnings())).collect();
     let write = |handler: &EventHandler| {
         let (key, body) = (Handlers::key(&handler.name), Handlers::body(handler)?);
         Ok(DocumentWrite { key, body: Some(body), rule: DocumentRule::MustBeAbsent })
     };
     let writes: Result<Vec<_>, Failure> = handlers.iter().map(write).collect();
     app.runtime.submit(Work::Documents(writes?), Class::Operation).await?;
-    Ok(empty())
+    Ok(warned(empty(), &warnings))
 }
 
 /// `PUT /api/event`: one that exists.
@@ -98,10 +111,10 @@ async fn replace(State(app): State<App>, body: Body) -> Answered {
     if !violations.is_empty() {
         return Err(ApiError::Invalid(violations));
     }
-    let name = handler.name.clone();
+    let (name, warnings) = (handler.name.clone(), handler.warnings());
     match app.runtime.replace_handler(handler).await {
         Err(Failure::Missing(_)) => Err(missing(&name)),
-        other => Ok(other.map(|()| empty())?),
+        other => Ok(other.map(|()| warned(empty(), &warnings))?),
     }
 }
 
@@ -116,6 +129,8 @@ async fn list(State(app): State<App>) -> Answered {
 
 /// `GET /api/event/{event}`: those that listen to it.
 async fn of_event(State(app): State<App>, Path(event): Path<String>, params: Params) -> Answered {
+    // No event has such a name: one has a type and a colon.
+    NotServed::check(Method::GET, &format!("/api/event/{event}"))?;
     let active_only = params.flag("activeOnly", true)?;
     let mut handlers = all(&app).await?;
     handlers.retain(|handler| handler.event == event && (handler.active || !active_only));

@@ -8,7 +8,10 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use semel_engine::{Event, Execution, Slot, marked_dynamic};
-use semel_model::{Payload, SignalResponse, StartWorkflowRequest, TaskResult, WorkflowStateUpdate};
+use semel_model::{
+    ExecutionId, Payload, SignalResponse, StartWorkflowRequest, TaskId, TaskResult,
+    WorkflowStateUpdate,
+};
 use semel_runtime::request_id;
 use serde_json::{Map, Value, json};
 
@@ -182,7 +185,7 @@ async fn execute_with_query(
     output_of(&app, &caller, &headers, &params, Box::new(request)).await
 }
 
-/// `POST /api/workflow/{id}/state`: variables first, then the task, then waits.
+/// `POST /api/workflow/{id}/state`: variables and the task in one commit, then waits.
 async fn update_state(
     State(app): State<App>,
     Path(id): Path<String>,
@@ -195,35 +198,101 @@ async fn update_state(
     let update: WorkflowStateUpdate = body.object()?;
     let patience = Patience::of(&app, &params, &headers)?;
     let execution = execution_id(&id)?;
-    let task = task_update(update.task_reference_name, update.task_result)?;
-    if let Some(variables) = update.variables {
-        let event = Event::VariablesUpdated { variables: Slot(0) };
-        let operation = Operation { event, payloads: vec![variables], definition: None };
-        operate(&app, &id, &caller, operation).await?;
-    }
-    if let Some((reference, result)) = task {
-        let said = named::Said::of(execution, result)?;
-        let about = reference.clone();
-        let found = move |execution: &Execution| execution.latest(&about).cloned();
-        let event = |progress| Event::Named { reference, force: false, progress };
-        named::say(&app, &caller, said, found, event).await?;
-    }
+    let signal = match task_update(execution, update.task_reference_name, update.task_result)? {
+        Some(task) => Some(task.say(&app, &caller, execution, update.variables).await?),
+        None => {
+            if let Some(variables) = update.variables {
+                let event = Event::VariablesUpdated { variables: Slot(0) };
+                let operation = Operation { event, payloads: vec![variables], definition: None };
+                operate(&app, &id, &caller, operation).await?;
+            }
+            None
+        }
+    };
     let seen = app.runtime.wait_for(execution, patience.references, patience.wait).await?;
-    Ok(Strategy::TargetWorkflow.answer(&seen, Some(&patience.request)))
+    let answer = Strategy::TargetWorkflow.answer(&seen, Some(&patience.request));
+    Ok(match signal {
+        Some(signal) => signal.mark(answer),
+        None => answer,
+    })
+}
+
+/// Which task of a run is changed, and how.
+struct TaskUpdate {
+    task: Option<TaskId>,
+    reference: Option<String>,
+    result: TaskResult,
+}
+
+impl TaskUpdate {
+    /// In one commit with the variables: both are changed, or neither is.
+    async fn say(
+        self,
+        app: &App,
+        caller: &Caller,
+        execution: ExecutionId,
+        variables: Option<Payload>,
+    ) -> Result<named::Signal, ApiError> {
+        let Self { task, reference, result } = self;
+        let slot = variables.is_some().then_some(Slot(1));
+        let said = named::Said::of(execution, result)?.bringing(variables);
+        let name = reference.clone();
+        let about = move |execution: &Execution| match task {
+            Some(id) => execution.task(id).cloned(),
+            None => execution.named(name.as_deref()?).cloned(),
+        };
+        let event = |progress| Event::StateUpdated { variables: slot, task, reference, progress };
+        named::say(app, caller, said, about, event).await
+    }
 }
 
 fn task_update(
+    execution: ExecutionId,
     reference: Option<String>,
     result: Option<TaskResult>,
-) -> Result<Option<(String, TaskResult)>, ApiError> {
-    match (reference.filter(|name| !name.is_empty()), result) {
-        (Some(reference), Some(result)) => Ok(Some((reference, result))),
-        (None, None) => Ok(None),
-        (Some(_), None) => Err(ApiError::Malformed(
-            "taskResult is missing: say what became of the task".to_owned(),
-        )),
-        (None, Some(_)) => Err(ApiError::Malformed(
-            "taskReferenceName is missing: say which task taskResult is about".to_owned(),
-        )),
+) -> Result<Option<TaskUpdate>, ApiError> {
+    let reference = reference.filter(|name| !name.is_empty());
+    let Some(result) = result else {
+        return match reference {
+            None => Ok(None),
+            Some(_) => Err(ApiError::Malformed(
+                "taskResult is missing: say what became of the task".to_owned(),
+            )),
+        };
+    };
+    expect_plain(&result)?;
+    let run = result.workflow_instance_id.as_deref().filter(|id| !id.is_empty());
+    if let Some(other) = run.filter(|id| **id != execution.to_string()) {
+        let message = format!("taskResult.workflowInstanceId: {other} is not the run in the path");
+        return Err(ApiError::Malformed(message));
+    }
+    let task = result.task_id.as_deref().filter(|id| !id.is_empty());
+    let unknown = |id: &str| ApiError::NotFound(format!("Task not found for taskId: {id}"));
+    let task = task.map(|id| id.parse().map_err(|_| unknown(id))).transpose()?;
+    if task.is_none() && reference.is_none() {
+        return Err(ApiError::Malformed(
+            "say which task taskResult is about: taskReferenceName, or taskResult.taskId"
+                .to_owned(),
+        ));
+    }
+    Ok(Some(TaskUpdate { task, reference, result }))
+}
+
+/// What only a worker's report means is not dropped here without a word.
+fn expect_plain(result: &TaskResult) -> Result<(), ApiError> {
+    let elsewhere = [
+        (result.extend_lease, "extendLease", "POST /api/tasks"),
+        (result.fence_token.is_some(), "fenceToken", "POST /api/tasks"),
+        (
+            result.logs.as_ref().is_some_and(|logs| !logs.is_empty()),
+            "logs",
+            "POST /api/tasks/{taskId}/log",
+        ),
+    ];
+    match elsewhere.into_iter().find(|(is_given, _, _)| *is_given) {
+        Some((_, field, route)) => Err(ApiError::Malformed(format!(
+            "taskResult.{field} is not looked at here: leave it out, or send it to {route}"
+        ))),
+        None => Ok(()),
     }
 }

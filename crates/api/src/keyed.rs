@@ -45,7 +45,7 @@ pub(crate) struct Keyed {
     pub(crate) app: App,
     pub(crate) takes: Option<Content>,
     pub(crate) empty: Empty,
-    /// The answer may hold secrets.
+    /// The answer may hold secrets, or what holds for a time only.
     pub(crate) confides: bool,
 }
 
@@ -111,7 +111,7 @@ impl Serving {
                     return Ok(marked(replayed(&answer), true, Some(expires_at)));
                 }
                 Err(failure) => {
-                    if matches!(failure, Failure::KeyReused(_)) {
+                    if matches!(failure, Failure::KeyReused { .. }) {
                         count("mismatched");
                     }
                     return Err(failure.into());
@@ -159,7 +159,9 @@ impl Serving {
         let (answer, stored) = self.stored(answer).await?;
         let stored = stored.filter(|_| is_decided);
         let (steps, again) = (request.has_steps(), request.is_recalled());
-        let until = (steps || stored.is_some()).then(|| request.expires_at());
+        // What is not there may come to exist, so nothing of such a request is kept.
+        let is_there = answer.status() != StatusCode::NOT_FOUND;
+        let until = (stored.is_some() || (steps && is_there)).then(|| request.expires_at());
         let told = |answer| Course::Over(marked(answer, again, until));
         let Some(stored) = stored else { return Ok(told(answer)) };
         if steps {
@@ -204,14 +206,15 @@ fn is_refusal(answer: &Response) -> bool {
     status.is_client_error() && status != StatusCode::TOO_MANY_REQUESTS
 }
 
-/// Whether the state of things decided it. What is wrong with a request, who may not ask, and what
-/// the server cannot do just now is not.
+/// Whether the state of things decided it. What is wrong with a request, who may not ask, what is
+/// not there yet, and what the server cannot do just now is not.
 fn is_decided(answer: &Response) -> bool {
     let status = answer.status();
-    let is_final = matches!(status.as_u16(), 404 | 409 | 410 | 422 | 423);
+    let is_final = matches!(status.as_u16(), 409 | 410 | 422 | 423);
+    let did_nothing = answer.extensions().get::<Undecided>().is_some();
     let may_change = answer.headers().contains_key(header::RETRY_AFTER)
-        || answer.extensions().get::<Undecided>().is_some();
-    status.is_success() || (is_final && !may_change)
+        || answer.headers().contains_key("x-lease-until");
+    !did_nothing && (status.is_success() || (is_final && !may_change))
 }
 
 /// What the answer is and says; not when, by which request and by whom it was given.
@@ -249,7 +252,7 @@ fn marked(answer: Response, again: bool, until: Option<Timestamp>) -> Response {
 fn in_progress() -> ApiError {
     let message = "the same request is being carried out; ask again with the same key".to_owned();
     let refusal = Refusal::new(StatusCode::CONFLICT, "IDEMPOTENCY_IN_PROGRESS", message);
-    ApiError::Refused(Box::new(refusal.safe_new_key(false).retry_after(1)))
+    ApiError::Refused(Box::new(refusal.retry_after(1)))
 }
 
 fn count(outcome: &'static str) {

@@ -12,6 +12,7 @@ mod auth;
 mod bulk;
 mod caller;
 mod confidential;
+mod decision_conflict;
 mod decisions;
 mod definition_tags;
 mod docs;
@@ -61,7 +62,9 @@ mod tags;
 mod task;
 mod tasks;
 mod token;
+mod unserved;
 mod view;
+mod warnings;
 mod watch;
 mod workflow;
 

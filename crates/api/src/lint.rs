@@ -8,14 +8,16 @@ use std::collections::BTreeSet;
 
 use axum::extract::State;
 use axum::response::Response;
-use semel_lint::{Finding, Linted, Settings, Severity, linted};
-use semel_model::{SearchResult, Violation, WorkflowDef};
+use semel_lint::{FINDINGS_MAX, Finding, Linted, Settings, Severity, linted};
+use semel_model::{SearchResult, Violation, Warning, WorkflowDef, unknown_in_workflow};
 use semel_runtime::World;
+use serde_json::{Map, Value};
 
 use crate::answer::{Answered, json, with_header};
 use crate::app::App;
 use crate::endpoint::Value::{Choice, Number};
 use crate::endpoint::{Does, Endpoint, get, post};
+use crate::enforceable;
 use crate::error::ApiError;
 use crate::params::Params;
 use crate::request::Body;
@@ -41,12 +43,20 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-/// Of the world as it is: its task definitions, its retention.
+/// Of the world as it is: its task definitions, its schemas, its retention.
 fn of(world: &World, definition: &WorkflowDef) -> Linted {
     let registered = |name: &str| world.definitions.task(name).ok().flatten();
     let execution_retention_seconds = world.retention_ms().map(|ms| ms / 1_000);
-    let settings = Settings { execution_retention_seconds, ..Settings::default() };
-    linted(definition, &registered, &settings)
+    let key_hosts = world.key_hosts().clone();
+    let settings = Settings { execution_retention_seconds, key_hosts, ..Settings::default() };
+    let mut linted = linted(definition, &registered, &settings);
+    if let Ok(found) = enforceable::in_workflow_definition(&world.schemas, definition, "") {
+        let refused = found.refused.iter().map(Finding::of_violation);
+        let warned = found.warned.iter().map(Finding::of_warning);
+        linted.findings.splice(0..0, refused.chain(warned));
+        linted.findings.truncate(FINDINGS_MAX);
+    }
+    linted
 }
 
 /// `POST /api/lint`.
@@ -59,9 +69,19 @@ async fn ask(State(app): State<App>, body: Body) -> Answered {
         let message = "WorkflowDef name cannot be null or empty";
         return Err(ApiError::Invalid(vec![Violation::new("name", message)]));
     }
+    let unknown: Vec<Vec<Warning>> =
+        body.one_or_more::<Map<String, Value>>()?.into_iter().map(unknown_in).collect();
     let look = move |world: &World| Ok(definitions.iter().map(|it| of(world, it)).collect());
-    let found: Vec<Linted> = app.runtime.blocking(look).await?;
+    let mut found: Vec<Linted> = app.runtime.blocking(look).await?;
+    for (linted, unknown) in found.iter_mut().zip(&unknown) {
+        linted.findings.splice(0..0, unknown.iter().map(Finding::of_warning));
+        linted.findings.truncate(FINDINGS_MAX);
+    }
     Ok(json(&found))
+}
+
+fn unknown_in(definition: Map<String, Value>) -> Vec<Warning> {
+    unknown_in_workflow(&Value::Object(definition))
 }
 
 /// `GET /api/metadata/lint`: by name and version.
@@ -118,10 +138,12 @@ impl Mode {
     }
 }
 
-/// How many findings there are, unless one of them is in the way. None: nobody has looked.
+/// How many findings there are, those of the unknown members included, unless one of them is in the
+/// way. None: nobody has looked.
 pub(crate) fn at_registration(
     app: &App,
     definitions: &[WorkflowDef],
+    unknown: &[Warning],
     mode: Mode,
 ) -> Result<Option<usize>, ApiError> {
     if mode == Mode::Off {
@@ -129,7 +151,8 @@ pub(crate) fn at_registration(
     }
     let world = app.runtime.world();
     let found: Vec<_> = definitions.iter().map(|definition| of(world, definition)).collect();
-    let all = || found.iter().flat_map(|linted| &linted.findings);
+    let unknown: Vec<_> = unknown.iter().map(Finding::of_warning).collect();
+    let all = || unknown.iter().chain(found.iter().flat_map(|linted| &linted.findings));
     let refused: Vec<_> = all().filter(|it| mode.refuses(it)).map(violation).collect();
     if !refused.is_empty() {
         return Err(ApiError::Invalid(refused));

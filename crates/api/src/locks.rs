@@ -8,22 +8,32 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::http::StatusCode;
 use schemars::JsonSchema;
-use semel_engine::{Hold, LOCK_NAME_BYTES_MAX, LockAct, Record, RecordKey, RecordState, Ruled};
+use semel_engine::{
+    Hold, LOCK_NAME_BYTES_MAX, LOCK_SCOPE, LockAct, Record, RecordKey, RecordState, Ruled,
+};
 use semel_model::{Payload, Timestamp};
-use semel_runtime::{Asks, Call};
-use serde::Deserialize;
+use semel_runtime::{Asks, Call, Failure, World};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::answer::{Answered, json as answer};
 use crate::app::App;
 use crate::caller::Caller;
-use crate::endpoint::{Endpoint, get, post};
+use crate::endpoint::Value::{Count, Text};
+use crate::endpoint::{Endpoint, delete, get, post};
 use crate::error::ApiError;
-use crate::params::Path;
+use crate::params::{Params, Path};
 use crate::records::{Fence, OWNER_BYTES_MAX, RecordView, lease, name, owner, retry_after, stale};
 use crate::refusal::Refusal;
 use crate::request::Body;
-use crate::roles::{FOLLOW, WORK};
+use crate::roles::{FOLLOW, OPERATE, WORK};
+
+/// Locks in one answer.
+const SIZE: usize = 100;
+const SIZE_MAX: usize = 1_000;
+
+/// Records looked at for one answer: locks that are free stay known for a day.
+const LOOKED_AT_MAX: usize = 20_000;
 
 /// The longest one may wait for a lock in one request.
 const WAIT_SECONDS_MAX: u64 = 30;
@@ -32,11 +42,13 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     vec![
         post("/api/locks/{name}/acquire", WORK, acquire)
             .about("Takes a lock, waiting for it if asked to")
+            .grants()
             .takes::<Acquire>()
             .gives::<Payload>()
             .also(409),
         post("/api/locks/{name}/renew", WORK, renew)
             .about("Keeps a lock for longer")
+            .grants()
             .takes::<Renew>()
             .gives::<Payload>()
             .also(409),
@@ -48,6 +60,16 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/api/locks/{name}", FOLLOW, one)
             .about("Who has a lock, and how many tasks wait for it")
             .gives::<RecordView>(),
+        get("/api/locks", FOLLOW, list)
+            .about("Locks that somebody has or waits for, by name, a page at a time")
+            .query("size", Count)
+            .query("after", Text)
+            .gives::<LockPage>(),
+        delete("/api/locks/{name}", OPERATE, free)
+            .about("Takes a lock from whoever has it under this fence; the next in line gets it")
+            .query("fence", Text)
+            .gives::<RecordView>()
+            .also(409),
     ]
 }
 
@@ -140,6 +162,75 @@ async fn release(
     Ok(answer(&view(&name, record, app.runtime.now())))
 }
 
+/// `DELETE /api/locks/{name}`: for a holder that is gone. Without a fence whoever has it now loses it.
+async fn free(
+    State(app): State<App>,
+    Path(name): Path<String>,
+    caller: Caller,
+    params: Params,
+) -> Answered {
+    let key = lock(&name)?;
+    let fence = match params.number("fence")? {
+        Some(fence) => fence,
+        None => known(&app, &name).await?.detail.fence,
+    };
+    let by = caller.acting(None);
+    let asks = Asks::Lock(LockAct::Free { fence });
+    match app.runtime.call(Call { key, asks, by }).await? {
+        Ruled::Noted(record) | Ruled::Repeated(record) => {
+            Ok(answer(&view(&name, *record, app.runtime.now())))
+        }
+        verdict => Err(refused(&name, verdict, app.runtime.now())),
+    }
+}
+
+#[derive(Serialize, JsonSchema)]
+struct LockPage {
+    results: Vec<RecordView>,
+    /// Where the next page begins; none: there is no more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    after: Option<String>,
+}
+
+/// `GET /api/locks`: those that are free and wanted by nobody are left out.
+async fn list(State(app): State<App>, params: Params) -> Answered {
+    let size: usize = params.number("size")?.unwrap_or(SIZE);
+    if !(1..=SIZE_MAX).contains(&size) {
+        return Err(ApiError::Malformed(format!("size must be from 1 to {SIZE_MAX}, not {size}")));
+    }
+    let after = params.text("after").map(lock).transpose()?;
+    let now = app.runtime.now();
+    let page = app.runtime.blocking(move |world| page(world, after, size, now)).await?;
+    Ok(answer(&page))
+}
+
+fn page(
+    world: &World,
+    mut after: Option<RecordKey>,
+    size: usize,
+    now: Timestamp,
+) -> Result<LockPage, Failure> {
+    let (mut results, mut looked_at) = (Vec::new(), 0);
+    loop {
+        let batch = world.records(LOCK_SCOPE, after.as_ref(), SIZE_MAX)?;
+        let is_last = batch.len() < SIZE_MAX;
+        for (key, record) in batch {
+            looked_at += 1;
+            after = Some(key.clone());
+            let is_wanted = !record.is_free(now) || record.detail.line > 0;
+            if key.scope == LOCK_SCOPE && is_wanted && !record.is_expired(now) {
+                results.push(view(&key.key, record, now));
+            }
+            if results.len() == size || looked_at == LOOKED_AT_MAX {
+                return Ok(LockPage { results, after: Some(key.key) });
+            }
+        }
+        if is_last {
+            return Ok(LockPage { results, after: None });
+        }
+    }
+}
+
 /// A holder's word about its lock.
 async fn say(app: &App, caller: &Caller, name: &str, act: LockAct) -> Result<Record, ApiError> {
     let key = lock(name)?;
@@ -190,10 +281,14 @@ fn view(name: &str, record: Record, now: Timestamp) -> RecordView {
 
 /// `GET /api/locks/{name}`.
 async fn one(State(app): State<App>, Path(name): Path<String>) -> Answered {
-    let key = lock(&name)?;
+    let record = known(&app, &name).await?;
+    Ok(answer(&view(&name, record, app.runtime.now())))
+}
+
+async fn known(app: &App, name: &str) -> Result<Record, ApiError> {
+    let key = lock(name)?;
     let found = app.runtime.blocking(move |world| world.record(&key)).await?;
     let now = app.runtime.now();
     let found = found.filter(|record| !record.is_expired(now));
-    let missing = || ApiError::NotFound(format!("nobody has asked for lock {name} lately"));
-    Ok(answer(&view(&name, found.ok_or_else(missing)?, now)))
+    found.ok_or_else(|| ApiError::NotFound(format!("nobody has asked for lock {name} lately")))
 }

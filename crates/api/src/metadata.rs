@@ -1,14 +1,17 @@
 //! # Definitions: contract section 2.4
 
 use axum::extract::State;
-use axum::response::Response;
-use semel_engine::{is_absent, unsupported};
-use semel_model::{BulkResponse, TaskDef, WorkflowDef};
-use semel_runtime::{Class, Definitions, DocumentRule, DocumentWrite, Failure, Work};
+use axum::http::Method;
+use semel_model::{
+    BulkResponse, TaskDef, Warning, WorkflowDef, unknown_in_task, unknown_in_workflow,
+};
+use semel_runtime::{Class, Definitions, DocumentRule, DocumentWrite, Failure, Step, Work, World};
+use semel_store::Kind;
 
-use crate::answer::{Answered, empty, json, with_header};
+use crate::answer::{Answered, empty, json};
 use crate::app::App;
 use crate::caller::Caller;
+use crate::definition_tags;
 use crate::endpoint::Value::{Count, Flag, Text};
 use crate::endpoint::{Does, Endpoint, delete, get, post, put};
 use crate::enforceable;
@@ -17,6 +20,12 @@ use crate::lint::{self, Mode};
 use crate::params::{Params, Path};
 use crate::request::Body;
 use crate::roles::{OPERATE, READ};
+use crate::tags::{self, TagsInside};
+use crate::unserved::NotServed;
+use crate::warnings::{numbered, warned};
+
+/// How often a registration whose tags somebody else changes meanwhile begins again.
+const TAGGED_WRITES_MAX: usize = 5;
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     vec![
@@ -34,6 +43,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/api/metadata/workflow", READ, list)
             .about("All workflow definitions, or those of one name")
             .query("name", Text)
+            .query("metadata", Flag(false))
             .gives::<Vec<WorkflowDef>>(),
         post("/api/metadata/workflow/validate", READ, validate)
             .about("Says what is wrong with a workflow definition")
@@ -42,6 +52,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/api/metadata/workflow/{name}", READ, read)
             .about("A workflow definition: one version, else the latest")
             .query("version", Count)
+            .query("metadata", Flag(false))
             .gives::<WorkflowDef>(),
         delete("/api/metadata/workflow/{name}/{version}", OPERATE, remove)
             .about("Removes a workflow definition; runs keep theirs"),
@@ -53,31 +64,29 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .takes::<TaskDef>(),
         get("/api/metadata/taskdefs", READ, list_tasks)
             .about("All task definitions")
+            .query("metadata", Flag(false))
             .gives::<Vec<TaskDef>>(),
         get("/api/metadata/taskdefs/{name}", READ, read_task)
             .about("A task definition")
+            .query("metadata", Flag(false))
             .gives::<TaskDef>(),
         delete("/api/metadata/taskdefs/{name}", OPERATE, remove_task)
             .about("Removes a task definition"),
     ]
 }
 
-/// All rules at once, and what this release cannot run.
-fn check(app: &App, definition: &WorkflowDef) -> Result<(), ApiError> {
+/// All rules at once. What is accepted and will not do what it says is among the warnings.
+fn check(app: &App, definition: &WorkflowDef) -> Result<Vec<Warning>, ApiError> {
     let definitions = &app.runtime.world().definitions;
     let known = |name: &str| definitions.task(name).ok().flatten();
     let violations = definition.violations_knowing(&known);
     if !violations.is_empty() {
         return Err(ApiError::Invalid(violations));
     }
-    refuse_unsupported(definition, "")?;
-    enforceable::check_workflow(&app.runtime.world().schemas, definition, "")
-}
-
-/// Better refused at the door than wrong at run time.
-pub(crate) fn refuse_unsupported(definition: &WorkflowDef, path: &str) -> Result<(), ApiError> {
-    let violations = unsupported(definition, path);
-    if violations.is_empty() { Ok(()) } else { Err(ApiError::Invalid(violations)) }
+    let schemas = &app.runtime.world().schemas;
+    let of_schemas = enforceable::in_workflow_definition(schemas, definition, "")?.accepted()?;
+    let of_tags = tags::unreadable(definition.tags.as_ref());
+    Ok(definition.warnings().into_iter().chain(of_schemas).chain(of_tags).collect())
 }
 
 fn body_of<T: serde::Serialize>(definition: &T) -> Result<Option<Vec<u8>>, ApiError> {
@@ -115,48 +124,57 @@ async fn write(app: &App, writes: Vec<DocumentWrite>) -> Result<(), Failure> {
     app.runtime.submit(Work::Documents(writes), Class::Operation).await.map(|_| ())
 }
 
+/// Writes definitions with the tags that stand inside them, in one commit. When somebody changes the
+/// same tags meanwhile, they are read again.
+async fn write_tagged(
+    app: &App,
+    writes: Vec<DocumentWrite>,
+    tags: impl Fn(&World) -> Result<Vec<DocumentWrite>, Failure>,
+) -> Result<(), Failure> {
+    let step = Step::next();
+    for _ in 0..TAGGED_WRITES_MAX {
+        let tags = tags(app.runtime.world())?;
+        let all = writes.iter().cloned().chain(tags).collect();
+        let done = app.runtime.submit_as(step.clone(), Work::Documents(all), Class::Operation);
+        match done.await {
+            Err(Failure::Changed(_)) => {}
+            done => return done.map(|_| ()),
+        }
+    }
+    Err(Failure::Unavailable)
+}
+
+fn workflow_tags(
+    world: &World,
+    definitions: &[WorkflowDef],
+) -> Result<Vec<DocumentWrite>, Failure> {
+    let inside = |definition: &WorkflowDef| {
+        TagsInside::of(definition.tags.as_ref(), definition.overwrite_tags.as_ref())
+    };
+    let all = definitions.iter().map(|it| (it.name.as_str(), inside(it)));
+    definition_tags::writes(world, Kind::WorkflowTags, all)
+}
+
+fn task_tags(world: &World, tasks: &[TaskDef]) -> Result<Vec<DocumentWrite>, Failure> {
+    let inside = |task: &TaskDef| TagsInside::of(task.tags.as_ref(), task.overwrite_tags.as_ref());
+    let all = tasks.iter().map(|it| (it.name.as_str(), inside(it)));
+    definition_tags::writes(world, Kind::TaskTags, all)
+}
+
 /// `POST /api/metadata/workflow`: one definition; 409 when it exists, unless `overwrite`.
 async fn register(State(app): State<App>, caller: Caller, params: Params, body: Body) -> Answered {
     let mode = Mode::of(&params)?;
     let definition: WorkflowDef = body.object()?;
-    check(&app, &definition)?;
+    let mut warnings = check(&app, &definition)?;
+    let unknown = body.unknown_members(unknown_in_workflow);
+    warnings.extend(unknown.clone());
     let overwrite = params.flag("overwrite", false)?;
     let rule = if overwrite { DocumentRule::Any } else { DocumentRule::MustBeAbsent };
-    let idle = idle_settings(&definition);
-    let found = lint::at_registration(&app, std::slice::from_ref(&definition), mode)?;
-    write(&app, vec![workflow_write(&app, &caller, definition, rule)?]).await?;
-    Ok(lint::counted(warned(empty(), &idle), found))
-}
-
-/// Settings that are kept and have no effect in this release: nobody shall rely on them unaware.
-fn idle_settings(definition: &WorkflowDef) -> Vec<String> {
-    let mut idle = Vec::new();
-    let mut note = |is_set: bool, name: String| {
-        if is_set {
-            idle.push(name);
-        }
-    };
-    note(definition.cache_config.is_some(), "cacheConfig".to_owned());
-    let masks = definition.masked_fields.as_ref().is_some_and(|fields| !fields.is_empty());
-    note(masks, "maskedFields".to_owned());
-    let sink = definition.workflow_status_listener_sink.as_deref().unwrap_or_default();
-    let is_ours = sink.is_empty() || sink == "conductor" || sink.starts_with("conductor:");
-    note(!is_ours, "workflowStatusListenerSink".to_owned());
-    for (at, step) in definition.steps().iter().enumerate() {
-        note(is_absent(&step.kind), format!("tasks[{at}].type {}", step.kind));
-        let request = step.input_parameters().get("http_request");
-        let is_hedged = request.is_some_and(|request| request.get("hedgingConfig").is_some());
-        note(step.kind == "HTTP" && is_hedged, format!("tasks[{at}] hedgingConfig"));
-    }
-    idle
-}
-
-fn warned(answer: Response, idle: &[String]) -> Response {
-    if idle.is_empty() {
-        return answer;
-    }
-    let text = format!("kept, but without effect in this release: {}", idle.join(", "));
-    with_header(answer, "x-semel-warning", &text)
+    let found = lint::at_registration(&app, std::slice::from_ref(&definition), &unknown, mode)?;
+    let writes = vec![workflow_write(&app, &caller, definition.clone(), rule)?];
+    let tags = |world: &World| workflow_tags(world, std::slice::from_ref(&definition));
+    write_tagged(&app, writes, tags).await?;
+    Ok(lint::counted(warned(empty(), &warnings), found))
 }
 
 /// `PUT /api/metadata/workflow`: a list, each written over what is there; all or none.
@@ -171,31 +189,54 @@ async fn register_all(
     if definitions.is_empty() {
         return Err(ApiError::Malformed("the list of definitions is empty".to_owned()));
     }
-    definitions.iter().try_for_each(|definition| check(&app, definition))?;
-    let idle: Vec<_> = definitions.iter().flat_map(idle_settings).collect();
-    let found = lint::at_registration(&app, &definitions, mode)?;
+    let mut warnings = Vec::new();
+    for (at, definition) in definitions.iter().enumerate() {
+        warnings.extend(numbered(at, definitions.len(), check(&app, definition)?));
+    }
+    let unknown = body.unknown_members(unknown_in_workflow);
+    warnings.extend(unknown.clone());
+    let found = lint::at_registration(&app, &definitions, &unknown, mode)?;
     let names = definitions.iter().map(|definition| definition.name.clone()).collect();
     let writes: Result<Vec<_>, _> = definitions
-        .into_iter()
-        .map(|definition| workflow_write(&app, &caller, definition, DocumentRule::Any))
+        .iter()
+        .map(|definition| workflow_write(&app, &caller, definition.clone(), DocumentRule::Any))
         .collect();
-    write(&app, writes?).await?;
+    write_tagged(&app, writes?, |world| workflow_tags(world, &definitions)).await?;
     let answer = BulkResponse { bulk_successful_results: names, ..BulkResponse::default() };
-    Ok(lint::counted(warned(json(&answer), &idle), found))
+    Ok(lint::counted(warned(json(&answer), &warnings), found))
 }
 
 /// `POST /api/metadata/workflow/validate`.
 async fn validate(State(app): State<App>, body: Body) -> Answered {
     let definition = body.object()?;
-    check(&app, &definition)?;
-    Ok(warned(empty(), &idle_settings(&definition)))
+    let mut warnings = check(&app, &definition)?;
+    warnings.extend(body.unknown_members(unknown_in_workflow));
+    Ok(warned(empty(), &warnings))
 }
 
 /// `GET /api/metadata/workflow`.
 async fn list(State(app): State<App>, params: Params) -> Answered {
     let name = params.text("name").map(str::to_owned);
-    let read = move |world: &semel_runtime::World| world.definitions.workflows(name.as_deref());
+    let with_tags = params.flag("metadata", false)?;
+    let read = move |world: &World| {
+        let all = world.definitions.workflows(name.as_deref())?;
+        all.iter().map(|it| tagged(world, it, with_tags)).collect::<Result<Vec<_>, _>>()
+    };
     Ok(json(&app.runtime.blocking(read).await?))
+}
+
+/// A definition with the tags that its name has now, where it came with some or somebody asks.
+fn tagged(world: &World, definition: &WorkflowDef, is_asked: bool) -> Result<WorkflowDef, Failure> {
+    let (kind, stored) = (Kind::WorkflowTags, definition.tags.as_ref());
+    let tags = definition_tags::shown(world, kind, &definition.name, stored, is_asked)?;
+    Ok(WorkflowDef { tags, ..definition.clone() })
+}
+
+/// The same of a task definition.
+fn tagged_task(world: &World, task: &TaskDef, is_asked: bool) -> Result<TaskDef, Failure> {
+    let (kind, stored) = (Kind::TaskTags, task.tags.as_ref());
+    let tags = definition_tags::shown(world, kind, &task.name, stored, is_asked)?;
+    Ok(TaskDef { tags, ..task.clone() })
 }
 
 /// By its name; else by its name with blanks, which one client writes as `+`.
@@ -218,7 +259,7 @@ async fn read(State(app): State<App>, Path(name): Path<String>, params: Params) 
         let version = version.map_or("null".to_owned(), |version| version.to_string());
         ApiError::NotFound(format!("No such workflow found by name: {name}, version: {version}"))
     })?;
-    Ok(json(&found))
+    Ok(json(&tagged(app.runtime.world(), &found, params.flag("metadata", false)?)?))
 }
 
 /// `DELETE /api/metadata/workflow/{name}/{version}`: runs keep what they are pinned to.
@@ -226,7 +267,14 @@ async fn remove(State(app): State<App>, Path((name, version)): Path<(String, Str
     let missing = || {
         ApiError::NotFound(format!("No such workflow found by name: {name}, version: {version}"))
     };
-    let number = version.parse().map_err(|_| missing())?;
+    let number = match version.parse() {
+        Ok(number) => number,
+        Err(_) => {
+            let path = format!("/api/metadata/workflow/{name}/{version}");
+            NotServed::check(Method::DELETE, &path)?;
+            return Err(missing());
+        }
+    };
     let key = Definitions::workflow_key(&name, number);
     let delete = DocumentWrite { key, body: None, rule: DocumentRule::MustExist };
     match write(&app, vec![delete]).await {
@@ -260,12 +308,18 @@ fn task_write(
     Ok(DocumentWrite { key, body: body_of(&task)?, rule })
 }
 
-fn check_tasks(app: &App, tasks: &[TaskDef]) -> Result<(), ApiError> {
+fn check_tasks(app: &App, tasks: &[TaskDef]) -> Result<Vec<Warning>, ApiError> {
     let violations: Vec<_> = tasks.iter().flat_map(TaskDef::violations).collect();
     if !violations.is_empty() {
         return Err(ApiError::Invalid(violations));
     }
-    enforceable::check_tasks(&app.runtime.world().schemas, tasks)
+    let mut warnings =
+        enforceable::in_task_definitions(&app.runtime.world().schemas, tasks)?.accepted()?;
+    for (at, task) in tasks.iter().enumerate() {
+        let of_tags = tags::unreadable(task.tags.as_ref()).into_iter().collect();
+        warnings.extend(numbered(at, tasks.len(), of_tags));
+    }
+    Ok(warnings)
 }
 
 /// `POST /api/metadata/taskdefs`: a list, each written over what is there; all or none.
@@ -274,11 +328,12 @@ async fn register_tasks(State(app): State<App>, caller: Caller, body: Body) -> A
     if tasks.is_empty() {
         return Err(ApiError::Malformed("the list of task definitions is empty".to_owned()));
     }
-    check_tasks(&app, &tasks)?;
-    let writes: Result<Vec<_>, _> =
-        tasks.into_iter().map(|task| task_write(&app, &caller, task, DocumentRule::Any)).collect();
-    write(&app, writes?).await?;
-    Ok(empty())
+    let mut warnings = check_tasks(&app, &tasks)?;
+    warnings.extend(body.unknown_members(unknown_in_task));
+    let write = |task: &TaskDef| task_write(&app, &caller, task.clone(), DocumentRule::Any);
+    let writes: Result<Vec<_>, _> = tasks.iter().map(write).collect();
+    write_tagged(&app, writes?, |world| task_tags(world, &tasks)).await?;
+    Ok(warned(empty(), &warnings))
 }
 
 fn no_task(name: &str) -> ApiError {
@@ -288,24 +343,33 @@ fn no_task(name: &str) -> ApiError {
 /// `PUT /api/metadata/taskdefs`: one that exists.
 async fn update_task(State(app): State<App>, caller: Caller, body: Body) -> Answered {
     let task: TaskDef = body.object()?;
-    check_tasks(&app, std::slice::from_ref(&task))?;
+    let mut warnings = check_tasks(&app, std::slice::from_ref(&task))?;
+    warnings.extend(body.unknown_members(unknown_in_task));
     let name = task.name.clone();
-    match write(&app, vec![task_write(&app, &caller, task, DocumentRule::MustExist)?]).await {
+    let writes = vec![task_write(&app, &caller, task.clone(), DocumentRule::MustExist)?];
+    let tags = |world: &World| task_tags(world, std::slice::from_ref(&task));
+    match write_tagged(&app, writes, tags).await {
         Err(Failure::Missing(_)) => Err(no_task(&name)),
-        other => Ok(other.map(|()| empty())?),
+        other => Ok(other.map(|()| warned(empty(), &warnings))?),
     }
 }
 
 /// `GET /api/metadata/taskdefs`.
-async fn list_tasks(State(app): State<App>) -> Answered {
-    Ok(json(&app.runtime.blocking(|world| world.definitions.tasks()).await?))
+async fn list_tasks(State(app): State<App>, params: Params) -> Answered {
+    let with_tags = params.flag("metadata", false)?;
+    let read = move |world: &World| {
+        let all = world.definitions.tasks()?;
+        all.iter().map(|it| tagged_task(world, it, with_tags)).collect::<Result<Vec<_>, _>>()
+    };
+    Ok(json(&app.runtime.blocking(read).await?))
 }
 
 /// `GET /api/metadata/taskdefs/{name}`.
-async fn read_task(State(app): State<App>, Path(name): Path<String>) -> Answered {
+async fn read_task(State(app): State<App>, Path(name): Path<String>, params: Params) -> Answered {
     let definitions = &app.runtime.world().definitions;
     let found = looked_up(&name, |name| definitions.task(name))?;
-    Ok(json(&found.ok_or_else(|| no_task(&name))?))
+    let found = found.ok_or_else(|| no_task(&name))?;
+    Ok(json(&tagged_task(app.runtime.world(), &found, params.flag("metadata", false)?)?))
 }
 
 /// `DELETE /api/metadata/taskdefs/{name}`.

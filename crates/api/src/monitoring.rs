@@ -16,6 +16,8 @@ use crate::endpoint::{Endpoint, get};
 use crate::error::ApiError;
 use crate::process;
 use crate::roles::{ANYONE, READ};
+use crate::service::{OUR_VERSION, with_our_version};
+use crate::unserved::NotServed;
 
 /// What Prometheus expects to be told.
 const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
@@ -44,7 +46,9 @@ async fn health(State(app): State<App>) -> Response {
         "healthResults": parts.iter().map(part).collect::<Vec<_>>(),
         "suppressedHealthResults": [],
         "healthy": healthy,
+        "version": OUR_VERSION,
     }));
+    let body = with_our_version(body);
     if healthy { body } else { (StatusCode::SERVICE_UNAVAILABLE, body).into_response() }
 }
 
@@ -59,13 +63,12 @@ fn part(part: &Health) -> Value {
 /// `GET /metrics`. What cannot be counted now is left as it was.
 async fn numbers(State(app): State<App>) -> Answered {
     let Some(numbers) = app.watch.numbers.clone() else {
-        return Err(ApiError::NotFound("this server collects no metrics".to_owned()));
+        return Err(ApiError::NotServed(NotServed::off("this server collects no metrics")));
     };
     if let Err(failure) = app.runtime.observe().await {
         tracing::warn!(%failure, "the gauges could not be brought up to date");
     }
-    let version = env!("CARGO_PKG_VERSION");
-    gauge!("semel_build_info", "version" => version).set(1.0);
+    gauge!("semel_build_info", "version" => OUR_VERSION).set(1.0);
     let told = app.runtime.blocking(move |_| {
         process::observe();
         Ok(numbers())

@@ -269,15 +269,10 @@ async fn decide(State(app): State<App>, Path(id): Path<String>, caller: Caller) 
     Ok(empty())
 }
 
-pub(crate) async fn erase(
-    app: &App,
-    id: &str,
-    caller: &Caller,
-    only_closed: bool,
-) -> Result<(), ApiError> {
+/// A run that is still live ends first.
+pub(crate) async fn erase(app: &App, id: &str, caller: &Caller) -> Result<(), ApiError> {
     let removal = Removal {
         id: execution_id(id)?,
-        only_closed,
         keeps_key: app.keys.outlive_removal,
         actor: caller.principal.clone(),
     };
@@ -286,14 +281,15 @@ pub(crate) async fn erase(
 }
 
 /// `DELETE /api/workflow/{id}/remove`: nothing of it is left, and its key is free unless keys
-/// outlive removals here.
+/// outlive removals here. There is no archive, so `archiveWorkflow` makes no difference.
 async fn remove(
     State(app): State<App>,
     Path(id): Path<String>,
     caller: Caller,
     params: Params,
 ) -> Answered {
-    erase(&app, &id, &caller, params.flag("archiveWorkflow", true)?).await?;
+    params.flag("archiveWorkflow", true)?;
+    erase(&app, &id, &caller).await?;
     Ok(empty())
 }
 
@@ -306,6 +302,6 @@ async fn terminate_remove(
 ) -> Answered {
     let app = state.0.clone();
     terminate(state, Path(id.clone()), caller.clone(), params).await?;
-    erase(&app, &id, &caller, true).await?;
+    erase(&app, &id, &caller).await?;
     Ok(empty())
 }

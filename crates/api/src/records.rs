@@ -171,9 +171,12 @@ pub(crate) fn stale(what: &str, record: Option<&Record>, now: Timestamp) -> ApiE
         ),
         None => format!("{what} is nobody's: the owner and fence given do not count any more"),
     };
-    let refusal = Refusal::new(StatusCode::CONFLICT, "STALE_FENCE", message).safe_new_key(false);
+    let refusal = Refusal::new(StatusCode::CONFLICT, "STALE_FENCE", message);
     let refusal = match record {
-        Some(record) => refusal.with("winner", winner(record, now)),
+        Some(record) => {
+            let refusal = refusal.with("winner", winner(record, now));
+            refusal.with("expiresAt", json!(record.expires_at))
+        }
         None => refusal,
     };
     ApiError::Refused(Box::new(refusal))

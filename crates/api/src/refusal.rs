@@ -1,7 +1,7 @@
 //! # Refusals: a no with everything a machine needs to know about it
 
 use axum::http::StatusCode;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 /// Answers with the shape of every error; the details are its `metadata`.
 #[derive(Debug)]
@@ -26,11 +26,6 @@ impl Refusal {
             self.metadata.insert(name.to_owned(), value);
         }
         self
-    }
-
-    /// Whether trying under another key could not lead to a second effect.
-    pub(crate) fn safe_new_key(self, is_safe: bool) -> Self {
-        self.with("safeNewKey", json!(is_safe))
     }
 
     pub(crate) fn retry_after(self, seconds: u64) -> Self {

@@ -14,13 +14,15 @@ use axum::response::Response;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, LengthLimitError};
 use semel_engine::PAYLOAD_BYTES_MAX;
-use semel_model::{Payload, lenient};
+use semel_model::{Payload, Warning, lenient};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
 use crate::app::App;
 use crate::error::ApiError;
+use crate::warnings::numbered;
 
 const JSON_DEPTH_MAX: usize = 100;
 
@@ -69,6 +71,18 @@ impl Body {
         match self.0.iter().find(|byte| !byte.is_ascii_whitespace()) {
             Some(b'{') => Ok(vec![self.object()?]),
             _ => self.list(),
+        }
+    }
+
+    /// What is dropped of the definition in this body, or of each of a list.
+    pub(crate) fn unknown_members(&self, of_one: fn(&Value) -> Vec<Warning>) -> Vec<Warning> {
+        match serde_json::from_slice(&self.0) {
+            Ok(Value::Array(list)) => {
+                let all = list.iter().enumerate();
+                all.flat_map(|(at, one)| numbered(at, list.len(), of_one(one))).collect()
+            }
+            Ok(one) => of_one(&one),
+            Err(_) => Vec::new(),
         }
     }
 

@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use semel_engine::{
     Act, Event, RecordKey, Rejection, Resolution, Resolved, Ruled, Slot, effect_record, too_late,
 };
-use semel_model::{Payload, lenient};
-use semel_runtime::{Asks, Call, Failure};
+use semel_model::{ExecutionId, Payload, lenient};
+use semel_runtime::{Answer as RuntimeAnswer, Asks, Call, Failure, Step, World};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -43,7 +43,7 @@ struct ResolveRequest {
 }
 
 /// `POST /api/effects/{scope}/{key}/resolve`: the record and the task that waits are settled
-/// together, by the run whose effect it is. What a caller of the ledger began is no run's.
+/// together, by the run whose effect it is.
 async fn resolve(
     State(app): State<App>,
     Path((scope, key)): Path<(String, String)>,
@@ -60,22 +60,43 @@ async fn resolve(
     let by = request.by.filter(|by| !by.trim().is_empty()).unwrap_or(caller.principal.clone());
     let record = effect_record(&scope, &key);
     let wanted = record.clone();
-    let found = app.runtime.blocking(move |world| world.known_under(&wanted)).await?;
+    let found = app.runtime.blocking(move |world| owner_of(world, &wanted)).await?;
+    // The record may belong to another run by now. A request that is served again is answered as before.
+    let before = app.runtime.recalled(Step::peek().as_ref()).await?;
+    let is_settled_alone = matches!(before, Some(RuntimeAnswer::Ruled(_)));
     let missing = || ApiError::NotFound(format!("there is no effect {scope}/{key}"));
     let output = request.output.filter(|output| output.text() != "null").unwrap_or_default();
-    let Some(run) = found.ok_or_else(missing)?.run else {
-        let answer = Resolved::new(applied, &output, by, request.note, app.runtime.now());
-        return settle(&app, &record, answer, output).await;
-    };
-    let (scope, key) = (record.scope, record.key);
-    let resolution = Resolution { scope, key, applied, output: Slot(0), by, note: request.note };
-    let event = Event::EffectResolved(resolution);
-    let operation = Operation { event, payloads: vec![output], definition: None };
-    operate(&app, &run.to_string(), &caller, operation).await?;
-    Ok(answer(&json!({"applied": applied, "workflowId": run.to_string()})))
+    let note = request.note;
+    if let Some(run) = found.ok_or_else(missing)?.filter(|_| !is_settled_alone) {
+        let (scope, key) = (record.scope.clone(), record.key.clone());
+        let (by, note) = (by.clone(), note.clone());
+        let resolution = Resolution { scope, key, applied, output: Slot(0), by, note };
+        let event = Event::EffectResolved(resolution);
+        let operation = Operation { event, payloads: vec![output.clone()], definition: None };
+        match operate(&app, &run.to_string(), &caller, operation).await {
+            // The run was removed just now. Nothing is kept under this step, so it is taken again.
+            Err(ApiError::Failed(Failure::NoExecution(_))) => Step::turn_to(0, 1),
+            answered => {
+                answered?;
+                return Ok(answer(&json!({"applied": applied, "workflowId": run.to_string()})));
+            }
+        }
+    }
+    let said = Resolved::new(applied, &output, by, note, app.runtime.now());
+    settle(&app, &record, said, output).await
 }
 
-/// Of an effect that a caller of the ledger has left in doubt.
+/// The run that settles the effect, unless a caller of the ledger began it or the run was removed: then
+/// the record alone is settled. `None`: there is no record.
+fn owner_of(world: &World, key: &RecordKey) -> Result<Option<Option<ExecutionId>>, Failure> {
+    let Some(record) = world.known_under(key)? else { return Ok(None) };
+    match record.run {
+        Some(run) if world.has_run(run)? => Ok(Some(Some(run))),
+        _ => Ok(Some(None)),
+    }
+}
+
+/// An effect that no run settles.
 async fn settle(app: &App, key: &RecordKey, said: Resolved, output: Payload) -> Answered {
     if !output.value().is_object() {
         return Err(ApiError::Malformed("output: expected an object".to_owned()));

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use semel_runtime::Application;
 pub(crate) use semel_runtime::Role;
 
 /// Who may call an endpoint: anybody, or whoever has one of these roles.
@@ -60,8 +61,24 @@ pub(crate) fn name(role: Role) -> &'static str {
     }
 }
 
+/// What Orkes calls roles, and what each may do here. Applications and prompts are managed by an admin
+/// or not at all, so that those roles only see.
+const THEIRS: [(&str, Role); 11] = [
+    ("ADMIN", Role::Admin),
+    ("USER", Role::Reader),
+    ("WORKER", Role::Worker),
+    ("METADATA_MANAGER", Role::Operator),
+    ("WORKFLOW_MANAGER", Role::Operator),
+    ("METADATA_API", Role::Operator),
+    ("UNRESTRICTED_WORKER", Role::Worker),
+    ("USER_READ_ONLY", Role::Reader),
+    ("APPLICATION_MANAGER", Role::Reader),
+    ("APPLICATION_CREATOR", Role::Reader),
+    ("PROMPT_MANAGER", Role::Reader),
+];
+
 /// Names that clients know; some of them check what they receive against their own list.
-pub(crate) fn wire_names(role: Role) -> &'static [&'static str] {
+fn wire_names(role: Role) -> &'static [&'static str] {
     match role {
         Role::Reader => &["USER"],
         Role::Worker => &["WORKER"],
@@ -70,13 +87,52 @@ pub(crate) fn wire_names(role: Role) -> &'static [&'static str] {
     }
 }
 
-/// Ours or theirs, in any case.
-pub(crate) fn read(text: &str) -> Option<Role> {
-    let all = [Role::Reader, Role::Worker, Role::Operator, Role::Admin];
-    all.into_iter().find(|role| {
-        let mut names = wire_names(*role).iter().copied().chain([name(*role)]);
-        names.any(|name| name.eq_ignore_ascii_case(text))
-    })
+/// Ours or theirs, in any case: the role, and the name as it is spelled.
+pub(crate) fn read(text: &str) -> Option<(Role, &'static str)> {
+    let ours = [Role::Reader, Role::Worker, Role::Operator, Role::Admin];
+    let ours = ours.into_iter().map(|role| (name(role), role));
+    let mut all = THEIRS.into_iter().chain(ours);
+    let (name, role) = all.find(|(name, _)| name.eq_ignore_ascii_case(text))?;
+    Some((role, name))
+}
+
+/// Gives a role under a name.
+pub(crate) fn grant(application: &mut Application, role: Role, name: &str) {
+    application.roles.insert(role);
+    application.role_names.insert(name.to_owned());
+}
+
+/// Takes a name away, and the role with the last of its names.
+pub(crate) fn revoke(application: &mut Application, role: Role, name: &str) {
+    application.role_names.remove(name);
+    let mut names = application.role_names.iter();
+    if !names.any(|name| read(name).is_some_and(|(other, _)| other == role)) {
+        application.roles.remove(&role);
+    }
+}
+
+/// What clients are told: the names that were given, and for ours those that clients know.
+pub(crate) fn shown(application: &Application) -> Vec<&str> {
+    let mut shown: Vec<&str> = Vec::new();
+    for role in &application.roles {
+        let given = application.role_names.iter().map(String::as_str);
+        let theirs =
+            given.filter(|given| THEIRS.iter().any(|(name, known)| name == given && known == role));
+        let theirs: Vec<&str> = theirs.collect();
+        let is_ours = application.role_names.contains(name(*role)) || theirs.is_empty();
+        let known: &[&str] = if is_ours { wire_names(*role) } else { &[] };
+        for name in known.iter().copied().chain(theirs) {
+            if !shown.contains(&name) {
+                shown.push(name);
+            }
+        }
+    }
+    shown
+}
+
+/// What whoever may do everything is told.
+pub(crate) fn shown_to_anonymous() -> Vec<&'static str> {
+    wire_names(Role::Admin).to_vec()
 }
 
 #[cfg(test)]
@@ -108,7 +164,11 @@ mod tests {
             ("operator", Role::Operator),
             ("Reader", Role::Reader),
         ] {
-            assert_eq!(read(text), Some(role), "{text}");
+            assert_eq!(read(text).map(|(role, _)| role), Some(role), "{text}");
+        }
+        assert_eq!(read("metadata_api"), Some((Role::Operator, "METADATA_API")));
+        for (name, role) in THEIRS {
+            assert_eq!(read(name), Some((role, name)));
         }
         assert_eq!((read("root"), read("")), (None, None));
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, Uri};
+use axum::http::{HeaderMap, HeaderValue, Method, Uri};
 use axum::middleware::from_fn_with_state;
 use tower::Layer;
 use tower_http::cors::{AllowOrigin, Any, CorsLayer};
@@ -14,6 +14,7 @@ use crate::app::{App, House};
 use crate::endpoint::Endpoint;
 use crate::error::ApiError;
 use crate::guard::refusal;
+use crate::unserved::NotServed;
 use crate::watch::{Watching, watch};
 use crate::{
     applications, bulk, definition_tags, docs, effects, environment, events, execute, keys, lint,
@@ -79,13 +80,25 @@ pub fn door(house: House, cors_origins: &[String]) -> Door {
     NormalizePathLayer::trim_trailing_slash().layer(routes)
 }
 
-async fn no_such_path(State(app): State<App>, uri: Uri, headers: HeaderMap) -> ApiError {
+async fn no_such_path(
+    State(app): State<App>,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+) -> ApiError {
     let refusal = refusal(&app, &headers).await;
-    refusal.unwrap_or_else(|| ApiError::NotFound(format!("no such path: {}", uri.path())))
+    refusal.unwrap_or_else(|| ApiError::NotServed(NotServed::path(&method, uri.path())))
 }
 
-async fn no_such_method(State(app): State<App>, headers: HeaderMap) -> ApiError {
-    refusal(&app, &headers).await.unwrap_or(ApiError::MethodNotAllowed)
+async fn no_such_method(
+    State(app): State<App>,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+) -> ApiError {
+    let not_served = || NotServed::method(&method, uri.path()).map(ApiError::NotServed);
+    let refusal = refusal(&app, &headers).await;
+    refusal.or_else(not_served).unwrap_or(ApiError::MethodNotAllowed)
 }
 
 fn cors(origins: &[String]) -> Option<CorsLayer> {

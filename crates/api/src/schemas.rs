@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use axum::extract::State;
 use semel_engine::unenforceable;
-use semel_model::{SchemaDef, SchemaType, VIOLATIONS_MAX, Violation};
+use semel_model::{SchemaDef, SchemaType, VIOLATIONS_MAX, Violation, Warning};
 use semel_runtime::World;
 
 use crate::answer::{Answered, empty, json};
@@ -17,6 +17,7 @@ use crate::metadata::looked_up;
 use crate::params::{Params, Path};
 use crate::request::Body;
 use crate::roles::{OPERATE, READ};
+use crate::warnings::{numbered, warned};
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     vec![
@@ -52,8 +53,8 @@ fn missing(name: &str, version: Option<&str>) -> ApiError {
     ApiError::NotFound(format!("No such schema found by name: {name}, version: {version}"))
 }
 
-/// What is wrong with a schema as an entry of the registry. Other types than JSON are only kept, and
-/// so is what lies elsewhere.
+/// What is wrong with a schema as an entry of the registry. What it says is only kept: whoever
+/// enforces it is refused, or warned, where that is said.
 fn violations(schema: &SchemaDef) -> Vec<Violation> {
     let mut found = Vec::new();
     if schema.name.is_empty() || schema.name.contains('\0') {
@@ -63,11 +64,20 @@ fn violations(schema: &SchemaDef) -> Vec<Violation> {
         let message = "versions count from 1";
         found.push(Violation::new("version", message).with_value(schema.version));
     }
-    let is_json = matches!(schema.kind, None | Some(SchemaType::Json));
-    if is_json && (schema.data.is_some() || schema.external_ref.is_none()) {
-        found.extend(unenforceable(schema));
-    }
     found
+}
+
+/// A schema that nobody will be able to enforce. Other types than JSON are only kept, and so is what
+/// lies elsewhere.
+fn warnings(schema: &SchemaDef) -> Vec<Warning> {
+    let is_json = matches!(schema.kind, None | Some(SchemaType::Json));
+    let is_read = is_json && (schema.data.is_some() || schema.external_ref.is_none());
+    let found = unenforceable(schema).filter(|_| is_read);
+    let warning = |found: Violation| {
+        let message = format!("{}; it is kept and cannot be enforced", found.message);
+        Warning::fails_at_run_time(found.path, message)
+    };
+    found.map(warning).into_iter().collect()
 }
 
 /// Every broken rule of a list. A version that is asked for twice is asked for in vain once.
@@ -96,14 +106,16 @@ async fn register(State(app): State<App>, caller: Caller, params: Params, body: 
     }
     let looked_at = app.runtime.blocking(move |_| {
         let found = broken(&schemas, as_new_versions);
-        Ok((schemas, found))
+        let (all, count) = (schemas.iter().enumerate(), schemas.len());
+        let warned = all.flat_map(|(at, schema)| numbered(at, count, warnings(schema))).collect();
+        Ok((schemas, found, warned))
     });
-    let (schemas, found) = looked_at.await?;
+    let (schemas, found, warnings): (_, _, Vec<Warning>) = looked_at.await?;
     if !found.is_empty() {
         return Err(ApiError::Invalid(found));
     }
     app.runtime.register_schemas(schemas, as_new_versions, caller.known()).await?;
-    Ok(empty())
+    Ok(warned(empty(), &warnings))
 }
 
 /// `GET /api/schema`.

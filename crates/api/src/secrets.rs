@@ -130,11 +130,11 @@ async fn write(State(app): State<App>, Path(name): Path<String>, body: Body) -> 
     Ok(empty())
 }
 
-/// `DELETE /api/secrets/{key}`: what is not there is gone already.
+/// `DELETE /api/secrets/{key}`.
 async fn remove(State(app): State<App>, Path(name): Path<String>) -> Answered {
     check_name(&name)?;
-    app.runtime.remove(Secrets::key(&name)).await?;
-    Ok(empty())
+    let before = app.runtime.remove(Secrets::key(&name)).await?;
+    before.map(|_| empty()).ok_or_else(|| missing(&name))
 }
 
 /// `GET /api/secrets/{key}/exists`.

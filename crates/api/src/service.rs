@@ -5,7 +5,7 @@ use axum::response::{Html, Response};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::answer::{Answered, empty, text};
+use crate::answer::{Answered, empty, text, with_header};
 use crate::app::App;
 use crate::endpoint::{Endpoint, get, post};
 use crate::error::ApiError;
@@ -15,7 +15,9 @@ use crate::roles::{ADMINISTER, ANYONE};
 pub(crate) fn endpoints(test_clock: bool) -> Vec<Endpoint> {
     let mut all = vec![
         get("/", ANYONE, page).about("A page for people").gives_page(),
-        get("/api/version", ANYONE, version).about("The version of the server").gives_text(),
+        get("/api/version", ANYONE, version)
+            .about("The version of Conductor that is spoken; ours is in X-Semel-Version")
+            .gives_text(),
     ];
     if test_clock {
         let clock = post("/test/clock", ADMINISTER, advance).about("Moves the time of the store");
@@ -24,9 +26,21 @@ pub(crate) fn endpoints(test_clock: bool) -> Vec<Endpoint> {
     all
 }
 
+/// The version of Conductor whose clients are served. Suites of the SDKs compare it with 4.1 and
+/// skip themselves below; from 5 on they expect schedules, prompts and integrations.
+const CONDUCTOR_VERSION: &str = "4.1.73";
+
+/// `GET /api/version`: what clients of Conductor compare with; ours is in the header.
 async fn version() -> Response {
-    text(env!("CARGO_PKG_VERSION"))
+    with_our_version(text(CONDUCTOR_VERSION))
 }
+
+/// Which release of Semel answers.
+pub(crate) fn with_our_version(answer: Response) -> Response {
+    with_header(answer, "x-semel-version", OUR_VERSION)
+}
+
+pub(crate) const OUR_VERSION: &str = env!("CARGO_PKG_VERSION");
 
 async fn page() -> Html<&'static str> {
     Html(include_str!("page.html"))

@@ -4,12 +4,13 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use metrics::counter;
-use semel_engine::{KeyFault, Start, StartKey};
+use semel_engine::{KeyFault, Start, StartKey, not_counted};
 use semel_model::{
-    ExecutionId, Payload, StartWorkflowRequest, Timestamp, WorkflowDef, WorkflowStatus,
+    ExecutionId, Payload, StartWorkflowRequest, Timestamp, Warning, WorkflowDef, WorkflowStatus,
+    unknown_in_workflow,
 };
 use semel_runtime::{Answer, Class, Failure, FoundRun, Refused, StartWork, Step, Why, Work};
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
 use crate::answer::{Answered, text, with_header};
 use crate::app::{App, KeyRules};
@@ -22,6 +23,7 @@ use crate::params::{Params, Path};
 use crate::refusal::Refusal;
 use crate::request::{Body, bounded, plain};
 use crate::roles::OPERATE;
+use crate::warnings::warned;
 
 /// How often a start is made ready again whose definition was changed meanwhile.
 const TRIES_MAX: usize = 5;
@@ -65,7 +67,19 @@ async fn start(
     body: Body,
 ) -> Answered {
     let request: Box<StartWorkflowRequest> = body.object()?;
-    begin(&app, &caller, &headers, &params, request).await
+    let given = request.workflow_def.as_ref();
+    let mut warnings = given.map(|definition| definition.warnings()).unwrap_or_default();
+    if given.is_some() {
+        warnings.extend(body.unknown_members(unknown_in_start));
+    }
+    let below = warnings.into_iter().map(|warning| warning.below("workflowDef."));
+    let warnings: Vec<_> = below.collect();
+    Ok(warned(begin(&app, &caller, &headers, &params, request).await?, &warnings))
+}
+
+/// What is dropped of the definition that a start brings.
+fn unknown_in_start(request: &Value) -> Vec<Warning> {
+    request.get("workflowDef").map(unknown_in_workflow).unwrap_or_default()
 }
 
 /// `POST /api/workflow/{name}`: the body is the input.
@@ -133,13 +147,17 @@ pub(crate) struct Begun {
     keyed: bool,
     /// What became of a start beyond the limit, if not a run of its own.
     instead: Option<&'static str>,
+    /// Why the limit of its definition does not count the run.
+    not_counted: Option<String>,
     found: Option<Box<FoundRun>>,
 }
 
 impl Begun {
     /// Of a start beyond the limit that made no run of its own.
     fn instead(id: ExecutionId, version: i32, outcome: &'static str) -> Self {
-        Self { id, version, created: false, keyed: false, found: None, instead: Some(outcome) }
+        let (keyed, not_counted) = (false, None);
+        let instead = Some(outcome);
+        Self { id, version, created: false, keyed, found: None, instead, not_counted }
     }
 
     pub(crate) fn marks(&self, answer: Response) -> Response {
@@ -154,6 +172,10 @@ impl Begun {
     fn marked(&self, answer: Response, found: &'static str) -> Response {
         let answer = with_header(answer, "x-workflow-id", &self.id.to_string());
         let mut answer = with_header(answer, "x-workflow-version", &self.version.to_string());
+        if let Some(why) = &self.not_counted {
+            let page = "docs/locks-and-concurrency.md";
+            answer = with_header(answer, "x-semel-warning", &format!("{why} ({page})"));
+        }
         if let Some(instead) = self.instead {
             return with_header(answer, "x-idempotency-outcome", instead);
         }
@@ -185,10 +207,12 @@ pub(crate) async fn begun(
     let given = Given::of(headers, params, key, request.idempotency_strategy)?;
     let step = Step::next();
     let mut tries = 0;
-    let (answer, keyed, version) = loop {
+    let (answer, keyed, version, not_counted) = loop {
         let work = start_work(app, caller, &request, given.clone());
-        let mut work = work.inspect_err(|_| app.runtime.start_failed(&request.name))?;
-        let (keyed, version) = (work.key.is_some(), work.definition.definition().version);
+        let mut work = work.inspect_err(|_| app.runtime.start_failed(request.workflow_name()))?;
+        let definition = work.definition.definition();
+        let (keyed, version) = (work.key.is_some(), definition.version);
+        let not_counted = not_counted(definition, &work.start, &work.input);
         tries += 1;
         if tries == TRIES_MAX {
             work.found_in = None; // So it was a moment ago, which is after the request came.
@@ -196,14 +220,15 @@ pub(crate) async fn begun(
         let work = Work::Start(work);
         let answer = app.runtime.submit_as(step.clone(), work, Class::Start).await;
         if !matches!(answer, Err(Failure::Outdated)) {
-            break (answer, keyed, version);
+            break (answer, keyed, version, not_counted);
         }
         app.runtime.look_for_definitions().await?;
     };
     match answer {
         Ok(Answer::Started { id, created, found }) => {
             let version = found.as_ref().map_or(version, |found| found.version);
-            Ok(Begun { id, version, created, keyed, found, instead: None })
+            let not_counted = not_counted.filter(|_| created);
+            Ok(Begun { id, version, created, keyed, found, instead: None, not_counted })
         }
         Ok(Answer::Skipped { id }) => Ok(Begun::instead(id, version, "SKIPPED")),
         Ok(Answer::Coalesced { id }) => Ok(Begun::instead(id, version, "COALESCED")),
@@ -228,9 +253,9 @@ pub(crate) fn start_work(
     bounded("input", &request.input)?;
     let (definition, found_in) = match &request.workflow_def {
         Some(definition) => {
-            crate::metadata::refuse_unsupported(definition, "workflowDef.")?;
             let schemas = &app.runtime.world().schemas;
-            crate::enforceable::check_workflow(schemas, definition, "workflowDef.")?;
+            let path = "workflowDef.";
+            crate::enforceable::in_workflow_definition(schemas, definition, path)?.accepted()?;
             (definitions.pin(definition.clone())?, None)
         }
         None => {
@@ -314,7 +339,6 @@ async fn refusal(app: &App, refused: Refused) -> Result<ApiError, ApiError> {
         ("strategy", json!(strategy.as_str())),
         ("createdAt", json!(found.created_at)),
         ("expiresAt", json!(found.expires_at)),
-        ("safeNewKey", json!(*why == Why::Mismatch)),
     ] {
         if !value.is_null() {
             metadata.insert(name.to_owned(), value);

@@ -35,6 +35,11 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .query("taskReferenceName", Text)
             .takes_data()
             .also(409),
+        post("/api/workflow/{id}/jump", OPERATE, jump_by_query)
+            .about("Goes on from another task, named in the query")
+            .query("taskReferenceName", Text)
+            .takes_data()
+            .also(409),
         post("/api/workflow/{id}/upgrade", OPERATE, upgrade)
             .about("Goes on by another version of the definition")
             .takes::<UpgradeRequest>()
@@ -95,13 +100,31 @@ async fn jump(
         Some(named) if reference == "{taskReferenceName}" => named.to_owned(),
         Some(_) | None => reference,
     };
+    jump_to(&app, &id, &caller, reference, &body).await
+}
+
+/// `POST /api/workflow/{id}/jump`: the task is named in a parameter only.
+async fn jump_by_query(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    caller: Caller,
+    params: Params,
+    body: Body,
+) -> Answered {
+    let named = params.text("taskReferenceName").filter(|named| !named.is_empty());
+    let missing = || ApiError::Malformed("taskReferenceName is missing: where to go".to_owned());
+    let reference = named.ok_or_else(missing)?.to_owned();
+    jump_to(&app, &id, &caller, reference, &body).await
+}
+
+async fn jump_to(app: &App, id: &str, caller: &Caller, reference: String, body: &Body) -> Answered {
     let mut payloads = Vec::new();
     // Some clients send an empty object when they mean nothing.
     let given = body.payload()?;
     let is_empty = given.value().as_object().is_some_and(Map::is_empty);
     let input = slot(&mut payloads, (!is_empty).then_some(given));
     let event = Event::Jumped { reference, input };
-    operate(&app, &id, &caller, Operation { event, payloads, definition: None }).await?;
+    operate(app, id, caller, Operation { event, payloads, definition: None }).await?;
     Ok(empty())
 }
 

@@ -1,9 +1,10 @@
 //! # Tags: added and taken away, the same way on everything that has them
 
 use semel_engine::Rejection;
-use semel_model::{Tag, Violation};
+use semel_model::{Tag, Violation, Warning};
 use semel_runtime::Failure;
 use semel_store::DocumentKey;
+use serde_json::Value;
 
 use crate::answer::{Answered, empty};
 use crate::app::App;
@@ -47,6 +48,45 @@ pub(crate) async fn remove(app: &App, key: DocumentKey, body: &Body) -> Result<(
         Ok(())
     };
     Ok(app.runtime.retag(key, retag).await?)
+}
+
+/// What the tags inside definitions of one name do to its tags, in the order of the definitions: each
+/// list takes the place of those before, unless it says `overwriteTags: false`.
+pub(crate) fn applied(tags: &mut Vec<Tag>, inside: &[TagsInside]) -> Result<(), Failure> {
+    for TagsInside { tags: wanted, overwrite } in inside {
+        if *overwrite {
+            tags.clear();
+        }
+        for tag in wanted {
+            if !tags.iter().any(|known| known.is_same(tag)) {
+                tags.push(tag.clone());
+            }
+        }
+    }
+    if tags.len() > TAGS_MAX {
+        return Err(Rejection::Invalid(too_many()).into());
+    }
+    Ok(())
+}
+
+/// The tags inside one definition.
+pub(crate) struct TagsInside {
+    tags: Vec<Tag>,
+    overwrite: bool,
+}
+
+impl TagsInside {
+    /// None: it says nothing of them, or nothing that can be read.
+    pub(crate) fn of(tags: Option<&Value>, overwrite: Option<&Value>) -> Option<Self> {
+        let tags = Tag::inside(tags).ok().flatten()?;
+        let is_kept = |said: &Value| said == &Value::Bool(false) || said == "false";
+        Some(Self { tags, overwrite: !overwrite.is_some_and(is_kept) })
+    }
+}
+
+/// Tags inside a definition that cannot be read are kept, and tag nothing.
+pub(crate) fn unreadable(tags: Option<&Value>) -> Option<Warning> {
+    Tag::inside(tags).err().map(|why| Warning::no_effect("tags", why))
 }
 
 /// `missing` says that the thing itself is not there.

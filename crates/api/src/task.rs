@@ -1,6 +1,7 @@
 //! # One task by its id, and the tasks of a run: contract sections 2.1 and 2.3
 
 use axum::extract::State;
+use axum::http::Method;
 use semel_model::{SearchResult, Task, TaskId, TaskStatus};
 use semel_store::Place;
 
@@ -12,6 +13,7 @@ use crate::error::ApiError;
 use crate::params::{Params, Path};
 use crate::queues::waiting;
 use crate::roles::{FOLLOW, OPERATE, READ, WORK};
+use crate::unserved::NotServed;
 use crate::view;
 use crate::workflow::snapshot;
 
@@ -53,6 +55,9 @@ pub(crate) async fn place(app: &App, id: &str) -> Result<Option<Place>, ApiError
 
 /// `GET /api/tasks/{id}`.
 async fn read(State(app): State<App>, Path(id): Path<String>) -> Answered {
+    if id.parse::<TaskId>().is_err() {
+        NotServed::check(Method::GET, &format!("/api/tasks/{id}"))?;
+    }
     let place = place(&app, &id).await?.ok_or_else(|| unknown(&id))?;
     let found = app.runtime.read(place.execution).await?.ok_or_else(|| unknown(&id))?;
     let mut task = view::task(&found, place.task).ok_or_else(|| unknown(&id))?;
@@ -67,7 +72,9 @@ async fn of_run(State(app): State<App>, Path(id): Path<String>, params: Params) 
     let statuses = statuses(&params)?;
     let is_wanted = |status| statuses.is_empty() || statuses.contains(&status);
     let run = snapshot(&app, &id).await?;
-    let (total_hits, results) = view::page(&run, is_wanted, start, count);
+    let (total_hits, mut results) = view::page(&run, is_wanted, start, count);
+    let stale = app.runtime.stale_reports(run.execution.id()).await?;
+    view::tell_stale(&mut results, stale);
     Ok(json(&SearchResult { total_hits, results }))
 }
 

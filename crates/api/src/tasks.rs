@@ -21,7 +21,7 @@ use crate::caller::Caller;
 use crate::confidential;
 use crate::endpoint::Value::{Flag, Number, Text};
 use crate::endpoint::{Does, Endpoint, get, post};
-use crate::error::ApiError;
+use crate::error::{ApiError, Undecided};
 use crate::logs;
 use crate::params::{Params, Path};
 use crate::request::{Body, plain};
@@ -261,7 +261,7 @@ async fn stale(app: &App, params: &Params, place: Place, why: &str) -> Result<Re
     metadata.insert("safeNewKey".to_owned(), json!(false));
     if let Some(task) = task {
         metadata.insert("status".to_owned(), json!(task.status));
-        metadata.insert("attempt".to_owned(), json!(task.attempt));
+        metadata.insert("attempt".to_owned(), json!(task.attempt + 1));
         metadata.insert("workerId".to_owned(), json!(task.worker));
         let winner = found.execution.latest(&task.reference);
         metadata.insert("winner".to_owned(), winner.map_or(Value::Null, |it| winning(&found, it)));
@@ -276,15 +276,20 @@ fn winning(found: &Snapshot, task: &EngineTask) -> Value {
     let held = held.map(|row| &row.hand_out).filter(|held| held.leased);
     let status = if held.is_some() { TaskStatus::InProgress } else { task.status };
     let worker = held.map_or(task.worker.as_ref(), |held| held.worker.as_ref());
-    json!({"taskId": task.id, "attempt": task.attempt, "status": status, "workerId": worker,
+    json!({"taskId": task.id, "attempt": task.attempt + 1, "status": status, "workerId": worker,
         "fenceToken": held.map(|held| held.fence.to_string())})
 }
 
 fn marked(response: Response, standing: Option<Standing>) -> Response {
     match standing {
-        Some(Standing::Applied) => response,
+        Some(Standing::Applied | Standing::Kept) => response,
         Some(Standing::Repeated) => with_header(response, "x-task-update", "REPEATED"),
-        None => with_header(response, "x-task-update", "STALE"),
+        None => {
+            let mut response = with_header(response, "x-task-update", "STALE");
+            // Nothing was done, and the same report may count later: its answer is not kept.
+            response.extensions_mut().insert(Undecided);
+            response
+        }
     }
 }
 
@@ -324,22 +329,18 @@ async fn renew(app: &App, params: &Params, named: &Named, answer: Response) -> A
         place: named.place,
         fence: named.report.fence,
         worker: named.report.progress.worker.clone(),
+        is_in_house: false,
     };
-    match app.runtime.submit(Work::Renew(renewal), Class::Report).await? {
-        Answer::Renewed { lease_until } => {
+    match app.runtime.submit(Work::Renew(renewal), Class::Report).await {
+        Ok(Answer::Renewed { lease_until }) => {
             let until = lease_until.map(|until| until.ms().to_string()).unwrap_or_default();
             Ok(with_header(answer, "x-lease-until", &until))
         }
-        _ => {
-            let found = snapshot(app, &named.place.execution.to_string()).await?;
-            match found.execution.task(named.place.task) {
-                Some(_) => {
-                    let why = "the lease is not this worker's any more";
-                    stale(app, params, named.place, why).await?;
-                    Ok(marked(answer, None))
-                }
-                None => Err(Failure::from(Rejection::UnknownTask(named.place.task)).into()),
-            }
+        Ok(_) => Err(Failure::Unavailable.into()),
+        Err(Failure::Rejected(Rejection::Stale(why))) => {
+            stale(app, params, named.place, &why).await?;
+            Ok(marked(answer, None))
         }
+        Err(failure) => Err(failure.into()),
     }
 }

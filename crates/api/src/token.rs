@@ -13,12 +13,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::answer::{Answered, json};
 use crate::app::App;
-use crate::caller::{ANONYMOUS, Principal};
+use crate::applications;
+use crate::caller::{ANONYMOUS, Principal, user_id};
 use crate::endpoint::Value::Flag;
 use crate::endpoint::{Endpoint, get, post};
 use crate::error::ApiError;
+use crate::params::Path;
 use crate::request::Body;
-use crate::roles::{ANYONE, FOLLOW, Role, wire_names};
+use crate::roles::{self, ADMINISTER, ANYONE, FOLLOW};
+use crate::unserved::NotServed;
 
 /// How long a refusal takes: nothing to people, a lot to whoever tries many keys.
 const REFUSAL_WAIT: Duration = Duration::from_millis(250);
@@ -33,6 +36,9 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/api/token/userInfo", FOLLOW, user_info)
             .about("Who the token is for")
             .query("claims", Flag(false))
+            .gives::<User>(),
+        get("/api/users/{user}", ADMINISTER, user)
+            .about("An application as a user, app:ID; there are no people as users")
             .gives::<User>(),
     ]
 }
@@ -54,7 +60,7 @@ struct TokenAnswer {
 
 /// `POST /api/token`.
 async fn mint(State(app): State<App>, body: Body) -> Answered {
-    let off = || ApiError::NotFound("authentication is off; no token is needed".to_owned());
+    let off = || ApiError::NotServed(NotServed::off("authentication is off; no token is needed"));
     let auth = app.auth.as_ref().ok_or_else(off)?;
     let request: TokenRequest = body.object()?;
     let seconds = request.expiration.map(|seconds| u64::try_from(seconds).unwrap_or(0));
@@ -79,29 +85,32 @@ async fn mint(State(app): State<App>, body: Body) -> Answered {
 struct User {
     id: String,
     name: String,
-    roles: Vec<Named>,
+    roles: Vec<NamedRole>,
     groups: Vec<String>,
     uuid: String,
     application_user: bool,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Named {
-    name: &'static str,
+struct NamedRole {
+    name: String,
     permissions: Vec<String>,
+}
+
+impl NamedRole {
+    fn all(names: Vec<&str>) -> Vec<Self> {
+        let role = |name: &str| Self { name: name.to_owned(), permissions: Vec::new() };
+        names.into_iter().map(role).collect()
+    }
 }
 
 /// `GET /api/token/userInfo`: while authentication is off, nobody who may do everything.
 async fn user_info(parts: Parts) -> Answered {
-    let named = |role: Role| {
-        let names = wire_names(role).iter();
-        names.map(|name| Named { name, permissions: Vec::new() }).collect::<Vec<_>>()
-    };
     let user = match parts.extensions.get::<Holder>() {
         Some(holder) => User {
             id: holder.principal(),
             name: holder.application.name.clone(),
-            roles: holder.application.roles.iter().flat_map(|role| named(*role)).collect(),
+            roles: NamedRole::all(roles::shown(&holder.application)),
             groups: Vec::new(),
             uuid: holder.key.clone(),
             application_user: true,
@@ -109,11 +118,29 @@ async fn user_info(parts: Parts) -> Answered {
         None => User {
             id: ANONYMOUS.to_owned(),
             name: ANONYMOUS.to_owned(),
-            roles: named(Role::Admin),
+            roles: NamedRole::all(roles::shown_to_anonymous()),
             groups: Vec::new(),
             uuid: ANONYMOUS.to_owned(),
             application_user: false,
         },
     };
     Ok(json(&user))
+}
+
+/// `GET /api/users/{user}`: applications are the only users there are.
+async fn user(State(app): State<App>, Path(id): Path<String>) -> Answered {
+    let missing = || ApiError::NotFound(format!("User {id} not found; users are app:ID"));
+    let application = id.strip_prefix("app:").ok_or_else(missing)?;
+    let found = applications::find(&app, application).await.map_err(|error| match error {
+        ApiError::NotFound(_) => missing(),
+        error => error,
+    })?;
+    Ok(json(&User {
+        id: user_id(&found.id),
+        name: found.name.clone(),
+        roles: NamedRole::all(roles::shown(&found)),
+        groups: Vec::new(),
+        uuid: found.id.clone(),
+        application_user: true,
+    }))
 }

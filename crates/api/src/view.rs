@@ -11,6 +11,7 @@ use semel_runtime::{HandedOut, Snapshot};
 
 pub(crate) fn workflow(snapshot: &Snapshot, with_tasks: bool) -> Workflow {
     let mut found = view::workflow(&snapshot.execution, with_tasks);
+    found.kept_answers.retain(|answer| answer.expires_at > snapshot.now);
     let rows = rows(snapshot);
     for task in &mut found.tasks {
         let row = rows.get(&task.task_id);

@@ -1,8 +1,9 @@
 //! # Executions: contract section 2.1
 
 use axum::extract::State;
+use axum::http::Method;
 use axum::response::Response;
-use semel_model::{ExecutionId, Payload, Workflow, WorkflowState};
+use semel_model::{ExecutionId, Explanation, Payload, Workflow, WorkflowState};
 use semel_runtime::{Class, Failure, Snapshot, Work};
 use serde_json::{Map, json};
 
@@ -14,6 +15,7 @@ use crate::endpoint::{Does, Endpoint, delete, get, post};
 use crate::error::ApiError;
 use crate::params::{Params, Path};
 use crate::roles::{OPERATE, READ};
+use crate::unserved::NotServed;
 use crate::view;
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
@@ -27,6 +29,9 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .query("includeOutput", Flag(false))
             .query("includeVariables", Flag(false))
             .gives::<WorkflowState>(),
+        get("/api/workflow/{id}/explain", READ, explain)
+            .about("Why a run waits, or how it ended, in kinds and in words")
+            .gives::<Explanation>(),
         get("/api/workflow/{id}/log", READ, log)
             .about("The journal of a run, oldest entry first")
             .query("from", Number(1))
@@ -59,6 +64,9 @@ async fn glance(app: &App, id: &str) -> Result<Snapshot, ApiError> {
 
 /// `GET /api/workflow/{id}`.
 async fn read(State(app): State<App>, Path(id): Path<String>, params: Params) -> Answered {
+    if execution_id(&id).is_err() {
+        NotServed::check(Method::GET, &format!("/api/workflow/{id}"))?;
+    }
     let with_tasks = params.flag("includeTasks", true)?;
     let found = if with_tasks { snapshot(&app, &id).await? } else { glance(&app, &id).await? };
     let mut shown = view::workflow(&found, with_tasks);
@@ -78,6 +86,12 @@ async fn status(State(app): State<App>, Path(id): Path<String>, params: Params) 
     let (output, variables) =
         (params.flag("includeOutput", false)?, params.flag("includeVariables", false)?);
     Ok(json(&view::state(&glance(&app, &id).await?, output, variables)))
+}
+
+/// `GET /api/workflow/{id}/explain`.
+async fn explain(State(app): State<App>, Path(id): Path<String>) -> Answered {
+    let found = app.runtime.explain(execution_id(&id)?).await?;
+    Ok(json(&found.ok_or(Failure::NoExecution(id))?))
 }
 
 /// `GET /api/workflow/{id}/log`: the journal, oldest first.

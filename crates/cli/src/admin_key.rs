@@ -9,6 +9,7 @@ use clap::{ArgMatches, Command};
 use secrecy::ExposeSecret as _;
 use semel_server::NewKey;
 
+use crate::show::say;
 use crate::{flags, logging};
 
 pub(crate) const NAME: &str = "admin-key";
@@ -23,7 +24,7 @@ pub(crate) fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
     let (config, _) = flags::load(matches)?;
     logging::start(&config, None)?;
     print(&semel_server::make_admin_key(&config)?)?;
-    eprintln!("this is an access key with the role admin; its secret is not stored, keep it");
+    say("this is an access key with the role admin; its secret is not stored, keep it");
     Ok(())
 }
 

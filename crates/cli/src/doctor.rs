@@ -115,11 +115,17 @@ fn server(connection: &Connection, config: Option<&Config>, is_held: bool) -> Ve
 fn version(client: &Client) -> Finding {
     const OURS: &str = env!("CARGO_PKG_VERSION");
     match client.version() {
-        Ok(answer) if answer.text() == OURS => Finding::ok("version", format!("both are {OURS}")),
-        Ok(answer) => {
-            let says = format!("this is {OURS}, the server is {}", answer.text());
-            Finding::warn("version", says, "use the binary of the server's version")
-        }
+        Ok(answer) => match answer.header("x-semel-version") {
+            Some(OURS) => Finding::ok("version", format!("both are {OURS}")),
+            Some(theirs) => {
+                let says = format!("this is {OURS}, the server is {theirs}");
+                Finding::warn("version", says, "use the binary of the server's version")
+            }
+            None => {
+                let says = format!("the server says {} and is no Semel of today", answer.text());
+                Finding::warn("version", says, "is this a Semel server?")
+            }
+        },
         Err(error @ ClientError::Unauthorised(_)) => {
             let says = format!("the server does not say: {error}");
             Finding::warn("version", says, "give --auth-key and --auth-secret")

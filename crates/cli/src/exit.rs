@@ -40,6 +40,12 @@ pub(crate) struct Verdict {
     pub(crate) code: u8,
 }
 
+/// Whether nobody reads any more what is written to stdout, as after `| head`.
+pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let own = error.downcast_ref::<std::io::Error>();
+    own.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+}
+
 pub(crate) fn code(error: &anyhow::Error) -> u8 {
     if error.is::<ConfigError>() || error.is::<AskedWrongly>() {
         return ASKED_WRONGLY;
@@ -98,6 +104,15 @@ mod tests {
         let wrong = Err::<(), _>(wrong).context("cannot start").unwrap_err();
         assert_eq!(code(&wrong), ASKED_WRONGLY);
         assert_eq!(code(&anyhow::anyhow!("disk is full")), FAILED);
+    }
+
+    #[test]
+    fn a_reader_that_has_read_enough_is_no_failure() {
+        let closed = std::io::Error::from(std::io::ErrorKind::BrokenPipe);
+        assert!(is_closed_pipe(&anyhow::Error::from(closed)));
+        let other = std::io::Error::from(std::io::ErrorKind::StorageFull);
+        assert!(!is_closed_pipe(&anyhow::Error::from(other)));
+        assert!(!is_closed_pipe(&anyhow::anyhow!("disk is full")));
     }
 
     #[test]

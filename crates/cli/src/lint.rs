@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Parser;
-use semel_lint::{Finding, Linted, Settings, Severity, linted};
-use semel_model::{TaskDef, WorkflowDef};
+use semel_lint::{Finding, Linted, Settings, Severity, linted, schemas_in_place};
+use semel_model::{SchemaDef, TaskDef, Violation, WorkflowDef, unknown_in_workflow};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::connection::Connection;
@@ -19,14 +20,16 @@ use crate::given;
 use crate::show::{Show, line};
 
 pub(crate) const NAME: &str = "lint";
+const EXAMPLES: &str = "\
+Examples:
+  semel lint checkout.json --task-defs tasks.json
+  semel lint checkout.json --server http://127.0.0.1:8080";
 const DAY_SECONDS: i64 = 24 * 60 * 60;
 
 /// Say what is likely to go wrong with workflow definitions
 #[derive(Debug, Parser)]
-#[command(name = NAME)]
+#[command(name = NAME, after_help = EXAMPLES)]
 pub(crate) struct Lint {
-    #[command(flatten)]
-    connection: Connection,
     /// One definition, a list, or an object of workflowDefs and taskDefs; - is stdin
     file: PathBuf,
     /// One task definition, or a list, that the workflows run under
@@ -38,6 +41,8 @@ pub(crate) struct Lint {
     /// Fail on warnings too
     #[arg(long)]
     strict: bool,
+    #[command(flatten)]
+    connection: Connection,
 }
 
 /// What a file may hold.
@@ -67,7 +72,12 @@ pub(crate) fn execute(asked: Lint) -> anyhow::Result<()> {
             if let Some(file) = &asked.task_defs {
                 tasks.extend(list(file, &given::file(file)?)?);
             }
-            let found = offline(&list(&asked.file, workflows)?, tasks, asked.retention_days);
+            let mut found = offline(&list(&asked.file, workflows)?, tasks, asked.retention_days);
+            for (linted, definition) in found.iter_mut().zip(list::<Value>(&asked.file, workflows)?)
+            {
+                let unknown = unknown_in_workflow(&definition);
+                linted.findings.splice(0..0, unknown.iter().map(Finding::of_warning));
+            }
             (serde_json::to_string(&found)?, found)
         }
     };
@@ -90,7 +100,22 @@ fn offline(workflows: &[WorkflowDef], tasks: Vec<TaskDef>, retention_days: u32) 
     let days = Some(i64::from(retention_days)).filter(|days| *days > 0);
     let execution_retention_seconds = days.map(|days| days * DAY_SECONDS);
     let settings = Settings { execution_retention_seconds, ..Settings::default() };
-    workflows.iter().map(|definition| linted(definition, &registered, &settings)).collect()
+    let judged = |definition: &WorkflowDef| {
+        let mut linted = linted(definition, &registered, &settings);
+        linted.findings.splice(0..0, unusable_schemas(definition));
+        linted
+    };
+    workflows.iter().map(judged).collect()
+}
+
+/// Schemas given in place that registration would refuse. Those of the registry only a server knows.
+fn unusable_schemas(definition: &WorkflowDef) -> Vec<Finding> {
+    let unusable = |(path, schema): (String, &SchemaDef)| {
+        let found = semel_server::unenforceable(schema)?;
+        let path = format!("{path}.{}", found.path);
+        Some(Finding::of_violation(&Violation { path, ..found }))
+    };
+    schemas_in_place(definition).into_iter().filter_map(unusable).collect()
 }
 
 fn print(show: Show, found: &[Linted]) -> anyhow::Result<()> {

@@ -11,14 +11,19 @@ mod config;
 mod connection;
 mod copy;
 mod doctor;
+mod effect;
 mod exit;
 mod explain;
 mod flags;
 mod given;
+mod key;
 mod lint;
+mod lock;
 mod logging;
 mod migrate;
+mod own_words;
 mod raise_fences;
+mod record;
 mod rotate;
 mod script_child;
 mod server;
@@ -36,8 +41,10 @@ fn main() -> ExitCode {
     let matches = command().subcommand(script_child::command()).get_matches();
     match run(&matches) {
         Ok(()) => ExitCode::SUCCESS,
+        // Whoever read has read enough.
+        Err(error) if exit::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprint!("{}", show::plain(&report(&error)));
+            show::say(report(&error).trim_end());
             ExitCode::from(exit::code(&error))
         }
     }
@@ -53,6 +60,9 @@ fn command() -> Command {
         .subcommand(server::command())
         .subcommand(workflow::Workflow::command())
         .subcommand(task::Task::command())
+        .subcommand(effect::Effect::command())
+        .subcommand(lock::Lock::command())
+        .subcommand(key::Key::command())
         .subcommand(explain::Explain::command())
         .subcommand(lint::Lint::command())
         .subcommand(doctor::command())
@@ -83,6 +93,11 @@ fn run(matches: &ArgMatches) -> anyhow::Result<()> {
             workflow::execute(workflow::Workflow::from_arg_matches(matches)?)
         }
         Some((task::NAME, matches)) => task::execute(task::Task::from_arg_matches(matches)?),
+        Some((effect::NAME, matches)) => {
+            effect::execute(effect::Effect::from_arg_matches(matches)?)
+        }
+        Some((lock::NAME, matches)) => lock::execute(lock::Lock::from_arg_matches(matches)?),
+        Some((key::NAME, matches)) => key::execute(key::Key::from_arg_matches(matches)?),
         Some((explain::NAME, matches)) => {
             explain::execute(explain::Explain::from_arg_matches(matches)?)
         }
@@ -97,7 +112,7 @@ fn report(error: &anyhow::Error) -> String {
     for cause in error.chain().skip(1) {
         text.push_str(&format!("  because: {cause}\n"));
     }
-    text
+    own_words::own_words(&text)
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::io::Write as _;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use semel_server::Unreadable;
 
+use crate::show::say;
 use crate::{flags, logging};
 
 pub(crate) const NAME: &str = "rotate-secrets-key";
@@ -30,9 +31,9 @@ pub(crate) fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
     let done = semel_server::rotate_secrets_key(&config, unreadable)?;
     let mut stdout = std::io::stdout();
     done.dropped.iter().try_for_each(|name| writeln!(stdout, "{name}"))?;
-    eprintln!("sealed with the new key: {}", done.values);
+    say(&format!("sealed with the new key: {}", done.values));
     if !done.dropped.is_empty() {
-        eprintln!("removed, because no key opens them: {}", done.dropped.len());
+        say(&format!("removed, because no key opens them: {}", done.dropped.len()));
     }
     Ok(())
 }

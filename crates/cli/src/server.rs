@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use clap::{ArgMatches, Command};
-use semel_server::{Config, Exporter, NewKey, Store};
+use semel_server::{Config, Exporter, LogFormat, NewKey, Store};
 
 use crate::{admin_key, flags, logging};
 
@@ -48,24 +48,53 @@ fn variables() -> Vec<(String, String)> {
     std::env::vars_os().filter_map(text).collect()
 }
 
-/// Where it listens and where data is; the first thing a person wants to know.
+/// Where it listens, where data is, and whom tasks may speak to; the first thing a person wants to
+/// know. A program that reads JSON lines is told the same as one of them.
 fn banner(address: SocketAddr, config: &Config, first_key: Option<NewKey>) {
     let data = match &config.store {
         Store::Postgres(url) => url.to_string(),
         Store::Sqlite => format!("{} (SQLite)", config.data.display()),
         Store::Memory => "in memory; nothing survives this process".to_owned(),
     };
-    eprintln!("semel {}", env!("CARGO_PKG_VERSION"));
-    eprintln!("  listening on  http://{address}");
-    eprintln!("  workers use   http://{address}/api");
-    eprintln!("  data          {data}");
+    let (version, reach) = (env!("CARGO_PKG_VERSION"), reach_of_http(config));
+    match config.log_format {
+        LogFormat::Json => tracing::info!(version, %address, data, http_tasks = reach, "semel"),
+        LogFormat::Text => {
+            eprintln!("semel {version}");
+            eprintln!("  listening on  http://{address}");
+            eprintln!("  workers use   http://{address}/api");
+            eprintln!("  data          {data}");
+            eprintln!("  HTTP tasks    {reach}");
+        }
+    }
+    let note = |name: &str, words: &str| match config.log_format {
+        LogFormat::Json => tracing::warn!("{words}"),
+        LogFormat::Text => eprintln!("  {name:<12}  {words}"),
+    };
     if let Some(key) = first_key {
-        eprintln!("  first key     on stdout, this once; its secret is not stored");
+        note("first key", "on stdout, this once; its secret is not stored");
         if let Err(error) = admin_key::print(&key) {
-            eprintln!("  NOT PRINTED   {error}; stop the server and run `semel admin-key`");
+            let words = format!("{error}; stop the server and run `semel admin-key`");
+            note("NOT PRINTED", &words);
         }
     }
     if config.test_clock {
-        eprintln!("  TEST CLOCK    POST /test/clock moves time; never use this for real work");
+        note("TEST CLOCK", "POST /test/clock moves time; never use this for real work");
+    }
+}
+
+/// Whom HTTP tasks may speak to, and how to change that.
+fn reach_of_http(config: &Config) -> String {
+    if config.http_requests_max == 0 {
+        return "are left to workers of your own (http_requests_max is 0)".to_owned();
+    }
+    match &config.http_allow[..] {
+        [] => "reach public addresses only; open your network with --http-allow \
+               10.0.0.0/8,172.16.0.0/12,192.168.0.0/16 (docs/http.md#addresses)"
+            .to_owned(),
+        opened => {
+            let opened: Vec<_> = opened.iter().map(ToString::to_string).collect();
+            format!("reach public addresses and {}", opened.join(", "))
+        }
     }
 }

@@ -4,7 +4,7 @@
 //! else, so that `cut` and `awk` work. With `--json` the server's words pass through.
 //! Data goes to stdout, words go to stderr.
 
-use std::io::{IsTerminal as _, Write as _, stdout};
+use std::io::{IsTerminal as _, Write as _, stderr, stdout};
 
 use serde_json::Value;
 
@@ -115,7 +115,9 @@ pub(crate) fn line(text: &str) -> anyhow::Result<()> {
 
 /// Words about what happened.
 pub(crate) fn say(words: &str) {
-    eprintln!("{}", plain(words));
+    let line = plain(words) + "\n";
+    // Where nobody listens to words, data may still be wanted.
+    let _ = stderr().write_all(line.as_bytes());
 }
 
 /// Lines for people: what others wrote into them must not move the cursor.

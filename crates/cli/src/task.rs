@@ -14,14 +14,22 @@ use crate::connection::Connection;
 
 pub(crate) const NAME: &str = "task";
 
+const EXAMPLES: &str = "\
+Examples:
+  semel task create charge.json
+  semel task poll charge --wait 1000
+  semel task update --workflow ID --ref charge --status COMPLETED --output '{\"receipt\": 7}'
+  semel task signal ID --output '{\"approved\": true}'
+  semel task queue charge ship";
+
 /// Register task definitions, take and report tasks by hand, read logs and queues
 #[derive(Debug, Parser)]
-#[command(name = NAME)]
+#[command(name = NAME, after_help = EXAMPLES)]
 pub(crate) struct Task {
-    #[command(flatten)]
-    connection: Connection,
     #[command(subcommand)]
     verb: Verb,
+    #[command(flatten)]
+    connection: Connection,
 }
 
 #[derive(Debug, Subcommand)]
@@ -94,6 +102,9 @@ struct Update {
     /// Also if a worker holds the task: its lease ends
     #[arg(long, requires = "reference")]
     force: bool,
+    /// Whether the effect of the task has happened; without it a forced failure leaves that unknown
+    #[arg(long, value_name = "true|false", requires = "workflow")]
+    applied: Option<bool>,
 }
 
 #[derive(Debug, Args)]

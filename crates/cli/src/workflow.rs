@@ -3,7 +3,9 @@
 //! The verbs are those of Conductor's own command line. Each is one call.
 
 mod definitions;
+mod journal;
 mod runs;
+mod shown;
 mod steering;
 
 use std::path::PathBuf;
@@ -15,14 +17,44 @@ use crate::connection::Connection;
 
 pub(crate) const NAME: &str = "workflow";
 
+const EXAMPLES: &str = "\
+Examples:
+  semel workflow create checkout.json
+  semel workflow start checkout --input '{\"amount\": 10}' --key order-1 --strategy RETURN_EXISTING
+  semel workflow search --name checkout --status FAILED
+  semel workflow search --key order-1
+  semel workflow show 01a1e167-fb71-746e-9a28-1c83b6f48a3a
+  semel workflow retry 01a1e167-fb71-746e-9a28-1c83b6f48a3a";
+
+const START_EXAMPLES: &str = "\
+Examples:
+  semel workflow start checkout --input @order.json
+  semel workflow start checkout --key order-1 --strategy RETURN_EXISTING
+  semel workflow start checkout --sync --wait 30
+
+Strategies, if the key has a run already:
+  FAIL                           refuse (the default)
+  RETURN_EXISTING                give the run that is there, whatever became of it
+  FAIL_ON_RUNNING                refuse while it goes on, else start another
+  RETURN_EXISTING_UNLESS_FAILED  give it, unless it has failed: then start another
+  RETURN_RUNNING                 give it while it goes on, else start another
+  TERMINATE_EXISTING             end it while it goes on, and start another";
+
+const SEARCH_EXAMPLES: &str = "\
+Examples:
+  semel workflow search --name checkout --status FAILED --status TIMED_OUT
+  semel workflow search --key order-1
+  semel workflow search --query \"startTime >= 1794769871768 AND NOT status = COMPLETED\"
+  semel workflow search --text Bern --json";
+
 /// Register workflows, start them, look at their runs and steer them
 #[derive(Debug, Parser)]
-#[command(name = NAME)]
+#[command(name = NAME, after_help = EXAMPLES)]
 pub(crate) struct Workflow {
-    #[command(flatten)]
-    connection: Connection,
     #[command(subcommand)]
     verb: Verb,
+    #[command(flatten)]
+    connection: Connection,
 }
 
 #[derive(Debug, Subcommand)]
@@ -52,9 +84,18 @@ enum Verb {
     Search(Search),
     /// Print the status of a run
     Status { id: String },
-    /// Print a run and its tasks
+    /// Print a run and its tasks: key, effects, stale reports, and what it waits for
     #[command(visible_alias = "get-execution")]
     Show { id: String },
+    /// Print the journal of a run: what happened, when, and by whom
+    Log {
+        id: String,
+        /// The first entry wanted
+        #[arg(long, default_value_t = 1)]
+        from: u64,
+    },
+    /// Check the journal of a run against everything stored
+    Verify { id: String },
     /// End a run now
     Terminate {
         id: String,
@@ -110,7 +151,7 @@ enum Verb {
     #[command(visible_alias = "delete-execution")]
     Remove {
         id: String,
-        /// A run that goes on, too: it is ended first
+        /// Also a run that goes on: it ends first
         #[arg(long)]
         force: bool,
     },
@@ -119,6 +160,7 @@ enum Verb {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = START_EXAMPLES)]
 struct Start {
     name: String,
     /// Else the latest
@@ -127,6 +169,7 @@ struct Start {
     /// Input of the run: a JSON object, or @FILE
     #[arg(long, short)]
     input: Option<String>,
+    /// Your own id of the matter; several runs may have the same
     #[arg(long)]
     correlation_id: Option<String>,
     /// 0 to 99; more urgent runs go first
@@ -135,7 +178,7 @@ struct Start {
     /// Idempotency key: asked again with it, no second run begins
     #[arg(long)]
     key: Option<String>,
-    /// What happens if the key is taken: FAIL, RETURN_EXISTING or FAIL_ON_RUNNING
+    /// What happens if the key has a run already; see below
     #[arg(long, requires = "key")]
     strategy: Option<IdempotencyStrategy>,
     /// Wait for the run, and print its output
@@ -150,6 +193,7 @@ struct Start {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = SEARCH_EXAMPLES)]
 struct Search {
     /// Clauses such as: workflowType IN (a,b) AND startTime > 1794769871768
     #[arg(long, short)]
@@ -163,6 +207,9 @@ struct Search {
     /// Only runs of this workflow; may be given several times
     #[arg(long)]
     name: Vec<String>,
+    /// Only runs that were started under this idempotency key
+    #[arg(long)]
+    key: Option<String>,
     /// How many to pass over
     #[arg(long, default_value_t = 0)]
     start: u32,
@@ -202,7 +249,9 @@ pub(crate) fn execute(asked: Workflow) -> anyhow::Result<()> {
         Verb::Start(start) => runs::start(&client, show, start),
         Verb::Search(search) => runs::search(&client, show, search),
         Verb::Status { id } => runs::status(&client, show, &id),
-        Verb::Show { id } => runs::show(&client, show, &id),
+        Verb::Show { id } => shown::show(&client, show, &id),
+        Verb::Log { id, from } => journal::log(&client, show, &id, from),
+        Verb::Verify { id } => journal::verify(&client, show, &id),
         Verb::Rerun(rerun) => steering::rerun(&client, show, rerun),
         Verb::SkipTask { id, reference, input, output } => {
             steering::skip(&client, &id, &reference, input.as_deref(), output.as_deref())
@@ -221,7 +270,7 @@ pub(crate) fn execute(asked: Workflow) -> anyhow::Result<()> {
         Verb::Restart { id, latest, redo_effects } => {
             steering::said("restarted", &id, client.restart(&id, latest, redo_effects))
         }
-        Verb::Remove { id, force } => steering::said("removed", &id, client.remove(&id, force)),
+        Verb::Remove { id, force } => steering::remove(&client, &id, force),
         Verb::Unpark { id } => steering::said("goes on", &id, client.unpark(&id)),
     }
 }

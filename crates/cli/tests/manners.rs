@@ -27,6 +27,49 @@ fn version_goes_to_stdout() {
 }
 
 #[test]
+fn a_reader_that_has_read_enough_is_no_failure() {
+    for arguments in [&["completions", "bash"][..], &["config"], &["--help"]] {
+        let directory = tempfile::tempdir().expect("a directory to run in");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_semel"));
+        command.args(arguments).env_clear().current_dir(directory.path());
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader); // As `| head` does, but before anything is written.
+        let output = command.stdout(writer).stderr(std::process::Stdio::piped()).output();
+        let output = output.expect("the binary runs");
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        assert_eq!(stderr(&output), "", "{arguments:?}");
+    }
+}
+
+#[test]
+fn help_has_examples_and_headings_of_its_own() {
+    let help = |arguments: &[&str]| {
+        let output = semel(&[arguments, &["--help"]].concat(), &[]);
+        assert!(output.status.success(), "{arguments:?}");
+        stdout(&output)
+    };
+    for command in ["workflow", "task", "effect", "lock", "key", "explain", "lint"] {
+        let text = help(&[command]);
+        assert!(text.contains("\nExample") && text.contains("  semel "), "{command}: {text}");
+        assert!(text.contains("\nServer:\n"), "{command}: {text}");
+    }
+    let start = help(&["workflow", "start"]);
+    for strategy in [
+        "FAIL ",
+        "RETURN_EXISTING ",
+        "FAIL_ON_RUNNING ",
+        "RETURN_EXISTING_UNLESS_FAILED ",
+        "RETURN_RUNNING ",
+        "TERMINATE_EXISTING ",
+    ] {
+        assert!(start.contains(&format!("\n  {strategy}")), "{strategy}: {start}");
+    }
+    let own = |text: &str| text.split("\nServer:").next().unwrap_or_default().to_owned();
+    assert!(own(&help(&["lint"])).contains("--strict"), "its own flags are not the server's");
+    assert!(own(&help(&["workflow", "search"])).contains("--key"));
+}
+
+#[test]
 fn config_prints_every_source_and_nothing_else() {
     let output = semel(&["config", "--log", "warn"], &[("SEMEL_STORE", "memory")]);
     assert!(output.status.success());

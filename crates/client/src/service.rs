@@ -13,7 +13,7 @@ impl Client {
         self.send_openly(Call::get("health"))
     }
 
-    /// The version is the text.
+    /// The text is the version of Conductor that is spoken; `X-Semel-Version` is the server's own.
     pub fn version(&self) -> Result<Answer<()>, ClientError> {
         self.send(Call::get("api/version"))
     }

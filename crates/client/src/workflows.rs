@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use semel_model::{ExecutionId, Payload, StartWorkflowRequest, Workflow, WorkflowState};
+use semel_model::{
+    ExecutionId, Explanation, Payload, StartWorkflowRequest, Workflow, WorkflowState,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -28,6 +30,8 @@ pub struct Search {
     pub query: Option<String>,
     pub text: Option<String>,
     pub sort: Option<String>,
+    /// Only runs that were started under this key.
+    pub key: Option<String>,
     pub start: u32,
     pub size: u32,
 }
@@ -92,9 +96,15 @@ impl Client {
         self.send(Call::get("api/workflow").name(id).name("status"))
     }
 
+    /// Why a run waits, or how it ended.
+    pub fn explain(&self, id: &str) -> Result<Answer<Explanation>, ClientError> {
+        self.send(Call::get("api/workflow").name(id).name("explain"))
+    }
+
     pub fn search(&self, search: &Search) -> Result<Answer<SearchPage>, ClientError> {
         let call = Call::get("api/workflow/search").query("start", search.start);
         let call = call.query("size", search.size).query_if("query", search.query.as_ref());
+        let call = call.query_if("idempotencyKey", search.key.as_ref());
         let text = search.text.as_deref().unwrap_or("*");
         self.send(call.query("freeText", text).query_if("sort", search.sort.as_ref()))
     }
@@ -159,10 +169,9 @@ impl Client {
         self.send(call.json_text(input.text()))
     }
 
-    /// Nothing of it is left. Unless it is forced, the run must be over.
-    pub fn remove(&self, id: &str, force: bool) -> Result<Answer<()>, ClientError> {
-        let call = Call::delete("api/workflow").name(id).name("remove");
-        self.send(call.query("archiveWorkflow", !force))
+    /// Nothing of it is left. A run that goes on ends first.
+    pub fn remove(&self, id: &str) -> Result<Answer<()>, ClientError> {
+        self.send(Call::delete("api/workflow").name(id).name("remove"))
     }
 
     /// Lets a run go on that was set aside after a fault.

@@ -32,7 +32,7 @@ pub(crate) struct Page<'a> {
 }
 
 impl Page<'_> {
-    fn payload(&self, slot: Slot) -> Payload {
+    pub(crate) fn payload(&self, slot: Slot) -> Payload {
         let found = self.payloads.get(slot.0 as usize);
         found.expect("a slot points into its own entry").clone()
     }
@@ -77,9 +77,7 @@ impl Execution {
             Change::TaskBegan { task } => self.begin_task(*task, page.at),
             Change::TaskProgressed { .. } => self.progress_task(change, page),
             Change::TaskAlerted { task, timeout } => self.note_alert(*task, *timeout),
-            Change::TaskPassedOver { task } => {
-                self.alter(*task, |task| task.is_passed_over = true);
-            }
+            Change::TaskPassedOver { task } => self.alter(*task, |it| it.is_passed_over = true),
             Change::TaskReady { task } => self.make_ready(*task, page.at),
             Change::ChildAttached { task, child, edge, observed, mismatch: _ } => {
                 self.attach(*task, *child, *edge, *observed);
@@ -114,6 +112,7 @@ impl Execution {
             | Change::Admitted { .. }
             | Change::MessagesTaken { .. }
             | Change::MessagesReturned { .. } => self.sort_mail(change, page),
+            Change::Answer(change) => self.note_answer(change, page),
             Change::RunCreated { .. } | Change::Sent { .. } | Change::Published { .. } => {}
         }
     }

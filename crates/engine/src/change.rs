@@ -13,7 +13,7 @@ use semel_model::{
 use serde::{Deserialize, Serialize};
 
 pub(crate) use details::HandOutFacts;
-pub use details::{Removed, Timeout};
+pub use details::{AnswerChange, Removed, Timeout};
 use details::{is_false, is_none_polled};
 
 use crate::event::{Parent, Slot, Start};
@@ -391,4 +391,6 @@ pub enum Change {
     MessagesReturned {
         task: TaskId,
     },
+    /// What becomes of an answer whose task is not there yet.
+    Answer(AnswerChange),
 }

@@ -60,8 +60,9 @@ impl Execution {
         let run = after(task.started_at, step.run_timeout_seconds(), Deadline::Run);
         let silent = after(task.updated_at, step.response_timeout_seconds(), Deadline::Response);
         let asked = task.question.as_ref().map(|it| (it.retry_at, Deadline::Question(task.id)));
-        let is_waiting = task.system && task.status == TaskStatus::Scheduled;
-        let begins = is_waiting.then_some((task.ready_at, Deadline::Begin(task.id)));
+        let is_held = task.is_held_back();
+        let is_waiting = (task.system && task.status == TaskStatus::Scheduled) || is_held;
+        let begins = (is_waiting && !is_held).then_some((task.ready_at, Deadline::Begin(task.id)));
         let waits = task.wait_until.map(|until| (until, Deadline::Wait(task.id)));
         [
             total.filter(|_| !task.alerted_total),

@@ -132,8 +132,10 @@ fn take_in(turn: &mut Turn<'_>, event: &Event) -> Result<(), Stop> {
     match event {
         Event::Started(start) => turn.start(start)?,
         Event::Reported(report) => turn.report(report)?,
-        Event::Named { reference, force, progress } => turn.name(reference, *force, progress)?,
-        Event::Signalled { progress } => turn.signal(progress)?,
+        Event::Named { reference, force, progress, distinct } => {
+            turn.name(reference, *force, *distinct, progress)?;
+        }
+        Event::Signalled { progress, may_wait } => turn.signal(progress, *may_wait)?,
         Event::Expired { task } => turn.expire(*task)?,
         Event::Woke => turn.wake()?,
         Event::Answered { task, question, answer } => turn.answer(*task, *question, answer)?,
@@ -152,6 +154,9 @@ fn take_in(turn: &mut Turn<'_>, event: &Event) -> Result<(), Stop> {
         }
         Event::CallbacksReset => turn.reset_callbacks()?,
         Event::VariablesUpdated { variables } => turn.update_variables(*variables)?,
+        Event::StateUpdated { variables, task, reference, progress } => {
+            turn.update_state(*variables, *task, reference.as_deref(), progress)?;
+        }
         Event::Removed => turn.remove()?,
         Event::Told(message) => turn.hear(message)?,
         Event::ChildRevived { task, epoch } => turn.child_revived(*task, *epoch)?,

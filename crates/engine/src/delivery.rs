@@ -100,6 +100,7 @@ impl HandOut {
             started_at: self.started_at,
             polls: self.polls,
             fence: (self.fence > 0).then_some(self.fence),
+            holder: None,
         }
     }
 }
@@ -255,7 +256,8 @@ pub fn follow(
         | Change::Queued { .. }
         | Change::Admitted { .. }
         | Change::MessagesTaken { .. }
-        | Change::MessagesReturned { .. } => {}
+        | Change::MessagesReturned { .. }
+        | Change::Answer(_) => {}
     }
 }
 

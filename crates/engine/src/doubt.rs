@@ -4,6 +4,7 @@
 //! ask the far side (`probe.rs`), or wait until a person says (`resolve.rs`). Meanwhile the task is
 //! in progress, and no worker is offered it; a late report of whoever had it last still counts.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use semel_model::{Digest, EffectPolicy, OnUnknown, TaskResultStatus, TaskStatus};
@@ -12,12 +13,13 @@ use crate::change::{Change, HandOutFacts};
 use crate::decide::{Rejection, Stop};
 use crate::delivery::HandOut;
 use crate::event::Report;
+use crate::fence::{is_by_holder, is_by_only_holder};
+use crate::kinds::Kind;
 use crate::once::{EffectStatus, Named, Once};
 use crate::outcome::{Outcome, said};
 use crate::record::{Record, RecordKey, RecordState};
 use crate::replay::{owner_of, told};
 use crate::task::Task;
-use crate::tasks::is_unsafe;
 use crate::turn::{Closing, Turn};
 
 impl Turn<'_> {
@@ -30,20 +32,24 @@ impl Turn<'_> {
         says_so: Option<(Digest, TaskResultStatus)>,
         reason: Option<&str>,
     ) -> Result<bool, Stop> {
+        if task.system {
+            return Ok(false); // Its failure stands: the record alone is in doubt.
+        }
         let may_be_repeated = says_so.is_some_and(|(_, it)| it == TaskResultStatus::Failed);
-        let is_request = !may_be_repeated && is_unsafe(task);
+        let is_request = !may_be_repeated && self.is_unsafe(task);
         let policy = match task.step.effect() {
             Some(policy) => policy.into_owned(),
             None if is_request && self.probed(task).is_none() => EffectPolicy::default(),
             None => return Ok(false),
         };
         let holds = task.has_claim() || task.once.is_none();
-        if hand_out.polls == 0 || !holds || task.is_in_doubt() {
+        let is_untouched = hand_out.polls == 0;
+        let is_proved = is_untouched && !self.gives_up_in_doubt(task);
+        if is_proved || !holds || task.is_in_doubt() {
             return Ok(false);
         }
-        let default = if is_request { OnUnknown::Hold } else { OnUnknown::Retry };
-        let policy_says = policy.on_unknown.unwrap_or(default);
-        if policy_says == OnUnknown::Retry {
+        let policy_says = rule(task, &policy, is_request);
+        if policy_says == OnUnknown::Retry || (is_untouched && policy_says == OnUnknown::Fail) {
             return Ok(false);
         }
         let Ok(named) = self.named_effect(task, &policy) else { return Ok(false) };
@@ -71,6 +77,64 @@ impl Turn<'_> {
         Ok(true)
     }
 
+    /// Nobody took the last attempt, and an earlier one may have done it.
+    fn gives_up_in_doubt(&self, task: &Task) -> bool {
+        !self.has_attempts_left(task) && self.may_have_applied_before(task)
+    }
+
+    /// A failure of which nobody says whether it did something is in doubt when no attempt is left,
+    /// and its policy waits then until somebody says.
+    pub(crate) fn holds_after_last(&mut self, task: &Task) -> bool {
+        let Some(policy) = task.step.effect().map(Cow::into_owned) else { return false };
+        if task.system || self.has_attempts_left(task) || !task.has_claim() {
+            return false;
+        }
+        if policy.caches_failures() {
+            return false; // The failure is what is kept and replayed.
+        }
+        let is_request = self.is_unsafe(task);
+        matches!(rule(task, &policy, is_request), OnUnknown::Hold | OnUnknown::Probe)
+    }
+
+    /// The task of a request that must not be repeated ends while the request is on its way: a record
+    /// says that nobody knows what became of it, and nobody sends it again by itself.
+    pub(crate) fn doubt_request(&mut self, task: &Task, held: &HandOut) -> Result<(), Stop> {
+        let is_plain = task.once.is_none() && task.step.effect().is_none();
+        if !held.leased || !is_plain || !self.is_unsafe(task) || self.probed(task).is_some() {
+            return Ok(());
+        }
+        let Ok(named) = self.named_effect(task, &EffectPolicy::default()) else { return Ok(()) };
+        let record = self.guard(&named.record)?.unwrap_or_else(|| self.claim_for(task, &named));
+        let is_open = !matches!(record.state, RecordState::Completed | RecordState::Failed);
+        if !is_open {
+            return Ok(());
+        }
+        self.doubt_effect(task, &named.record, record)?;
+        let RecordKey { scope, key } = named.record;
+        let status = EffectStatus::Unknown;
+        let once = Box::new(Once { scope, key, status, owner: None, mismatch: false });
+        let (hand_out, reason, fingerprint) = (Some(held.facts()), None, None);
+        self.emit(Change::EffectNoted { task: task.id, once, hand_out, reason, fingerprint });
+        Ok(())
+    }
+
+    /// A person ends a task that a worker has had, and does not say whether its effect has happened:
+    /// nobody knows.
+    pub(crate) fn doubt_forced(&mut self, task: &Task, held: &HandOut) -> Result<(), Stop> {
+        self.cancel_probe(task)?;
+        self.known.insert(task.id, Outcome::Unknown);
+        let Some(once) = task.once.as_ref().filter(|_| task.has_claim()) else {
+            return self.doubt_request(task, held);
+        };
+        let key = once.record();
+        match self.guard(&key)? {
+            Some(record) if record.state == RecordState::Claimed => {
+                self.doubt_effect(task, &key, record)
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
     /// The other side may not know the key of an earlier attempt any more: nothing is sent again by
     /// itself.
     pub(crate) fn outlive_key(
@@ -88,7 +152,7 @@ impl Turn<'_> {
              downstreamRetentionSeconds={seconds} ago: the other side may not know a repeat",
             told(&named.record)
         );
-        let says = policy.on_unknown.unwrap_or(OnUnknown::Hold);
+        let says = policy.on_unknown();
         if says == OnUnknown::Fail {
             self.known.insert(task.id, Outcome::Unknown);
             let status = TaskStatus::FailedWithTerminalError;
@@ -127,9 +191,8 @@ impl Turn<'_> {
         named: &Named,
         record: Record,
     ) -> Result<(), Stop> {
-        let is_request = task.step.effect().is_none();
-        let default = if is_request { OnUnknown::Hold } else { OnUnknown::Retry };
-        let policy_says = policy.on_unknown.unwrap_or(default);
+        let is_request = task.step.effect().is_none() || self.is_unsafe(task);
+        let policy_says = rule(task, policy, is_request);
         match policy_says {
             OnUnknown::Retry => self.claim_effect(task, named, Some(&record), "CLAIMED"),
             OnUnknown::Fail => {
@@ -163,12 +226,20 @@ impl Turn<'_> {
     }
 
     /// Whoever had a task in doubt last may still say how it went, and nobody else.
-    pub(crate) fn judge_in_doubt(&self, task: &Task, report: &Report) -> Result<(), Rejection> {
+    pub(crate) fn judge_in_doubt(
+        &self,
+        task: &Task,
+        held: &HandOut,
+        report: &Report,
+    ) -> Result<(), Rejection> {
         let stale = |why: &str| Err(Rejection::Stale(why.to_owned()));
         if report.progress.status == TaskResultStatus::InProgress {
             return stale("nobody knows what became of the task: only its end counts");
         }
-        if said(self.payload(report.progress.output)) == Some(Outcome::Unknown) {
+        let says = said(self.payload(report.progress.output));
+        let is_bare = report.progress.status == TaskResultStatus::Failed && says.is_none();
+        let is_over = is_bare && !self.has_attempts_left(task);
+        if says == Some(Outcome::Unknown) || is_over {
             return stale("nobody knows what became of the task, and that is no news");
         }
         if task.polls == 0 {
@@ -177,12 +248,11 @@ impl Turn<'_> {
         if report.fence.is_some_and(|fence| Some(fence) != task.fence) {
             return stale("somebody else has taken the task since");
         }
-        match (&report.progress.worker, &task.worker) {
-            (Some(worker), Some(holder)) if worker != holder && report.fence.is_none() => {
-                stale("the task was held by another worker")
-            }
-            _ => Ok(()),
+        let worker = report.progress.worker.as_deref();
+        if report.fence.is_none() && !is_by_holder(task, held, worker) {
+            return stale("the task was handed out more than once, to another worker last");
         }
+        Ok(())
     }
 
     /// A task in doubt hears how it went: the effect is its own again.
@@ -209,7 +279,11 @@ impl Turn<'_> {
     /// nobody knew. True: it did.
     pub(crate) fn settles_late(&mut self, task: &Task, report: &Report) -> Result<bool, Stop> {
         let is_silent = task.accepted.is_none(); // The first word of a holder stands.
-        let is_last = is_silent && report.fence.is_some() && report.fence == task.fence;
+        let is_holders = match report.fence {
+            Some(fence) => task.fence == Some(fence),
+            None => is_by_only_holder(task),
+        };
+        let is_last = is_silent && is_holders;
         let Some(once) = task.once.clone().filter(|_| is_last && task.has_claim()) else {
             return Ok(false);
         };
@@ -247,5 +321,15 @@ impl Turn<'_> {
     fn note_late(&mut self, task: &Task, once: Box<Once>, fingerprint: Digest) {
         let (hand_out, reason, fingerprint) = (None, None, Some(fingerprint));
         self.emit(Change::EffectNoted { task: task.id, once, hand_out, reason, fingerprint });
+    }
+}
+
+/// What to do in doubt. A request that the other side knows again, or that its sender says may be
+/// repeated, is sent again unless its author wrote otherwise or gave a probe.
+fn rule(task: &Task, policy: &EffectPolicy, must_not_repeat: bool) -> OnUnknown {
+    let is_harmless = task.kind() == Kind::Http && !must_not_repeat;
+    match (policy.on_unknown, &policy.probe) {
+        (None, None) if is_harmless => OnUnknown::Retry,
+        (Some(_) | None, _) => policy.on_unknown(),
     }
 }

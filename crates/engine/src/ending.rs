@@ -117,6 +117,7 @@ impl Turn<'_> {
         }
         if was_live {
             self.tell_end(watchers, removed);
+            self.return_signals();
         }
         if let Some(found) = failure {
             self.start_failure_run(found);
@@ -153,6 +154,7 @@ impl Turn<'_> {
 
     pub(crate) fn cancel(&mut self, task: &Task, farewell: &str) -> Result<(), Stop> {
         let held = self.hand_out(task)?;
+        self.doubt_request(task, &held)?;
         let closing = Closing::new(TaskStatus::Canceled, task.reason.clone(), held.facts());
         self.emit_closed(task.id, Closing { farewell: Some(farewell.to_owned()), ..closing });
         Ok(())

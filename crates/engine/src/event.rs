@@ -28,10 +28,16 @@ pub enum Event {
         reference: String,
         force: bool,
         progress: Progress,
+        /// The request has a key, so that this is no repeat of another.
+        #[serde(default, skip_serializing_if = "is_false")]
+        distinct: bool,
     },
     /// Somebody answers for whichever WAIT or YIELD comes first.
     Signalled {
         progress: Progress,
+        /// It is kept when nothing waits for it.
+        #[serde(default, skip_serializing_if = "is_false")]
+        may_wait: bool,
     },
     /// A deadline of the task's delivery has passed.
     Expired {
@@ -88,6 +94,17 @@ pub enum Event {
     VariablesUpdated {
         variables: Slot,
     },
+    /// Variables and a task are changed together, or neither is.
+    StateUpdated {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        variables: Option<Slot>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        task: Option<TaskId>,
+        /// The open task of that reference; with an id, the place where that task must stand.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reference: Option<String>,
+        progress: Progress,
+    },
     /// The run is about to be removed.
     Removed,
     /// Another execution says something.
@@ -138,6 +155,7 @@ impl Event {
             | Self::Jumped { .. }
             | Self::CallbacksReset
             | Self::VariablesUpdated { .. }
+            | Self::StateUpdated { .. }
             | Self::Removed
             | Self::Told(_)
             | Self::ChildRevived { .. }
@@ -223,7 +241,7 @@ pub struct Start {
     /// The event that led to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event: Option<String>,
-    /// The gates the runs it is inside of are past.
+    /// The gates the runs it is inside of are past, and the effects that it is part of.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub under: Vec<RecordKey>,
 }

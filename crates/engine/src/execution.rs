@@ -12,6 +12,7 @@ use semel_model::{Digest, ExecutionId, Payload, TaskId, Timestamp, Traceparent, 
 
 use serde::{Deserialize, Serialize};
 
+use crate::early::EarlyAnswer;
 use crate::entry::Link;
 use crate::event::Parent;
 use crate::gate::Guards;
@@ -56,6 +57,8 @@ pub struct Execution {
     pub(crate) sent: OrdMap<Digest, Sent>,
     /// None while nobody has posted anything.
     pub(crate) mailbox: Option<Arc<Mailbox>>,
+    /// Answers for tasks that are not there yet, oldest first.
+    pub(crate) early: Option<Arc<Vector<EarlyAnswer>>>,
 }
 
 /// The facts of the run as a whole; small, rarely changed.
@@ -134,6 +137,7 @@ impl Execution {
             generation: 0,
             sent: OrdMap::new(),
             mailbox: None,
+            early: None,
         }
     }
 
@@ -309,6 +313,11 @@ impl Execution {
         exact.or_else(|| self.newest(reference)).filter(|task| !task.status.is_terminal())
     }
 
+    /// The newest task of that name, or at that step in whichever turn, open or not.
+    pub fn last_named(&self, reference: &str) -> Option<&Arc<Task>> {
+        self.latest(reference).or_else(|| self.newest(reference))
+    }
+
     /// The definition whose steps the tasks of a dynamic fork stand at; without one, the run's own.
     pub(crate) fn home(&self, fork: Option<TaskId>) -> &Arc<Pinned> {
         let fork = fork.and_then(|fork| self.task(fork));
@@ -317,6 +326,12 @@ impl Execution {
             Flow::None | Flow::Case(_) | Flow::Join(_) | Flow::Loop(_) => None,
         });
         branches.unwrap_or(&self.definition)
+    }
+
+    /// The task's step is still part of the run: in the run's definition, or in the branches that
+    /// came with the data of a dynamic fork.
+    pub fn has_place(&self, task: &Task) -> bool {
+        self.home(task.fork).find(&task.reference).is_some()
     }
 
     /// The task itself, or the outermost dynamic fork it is inside of.

@@ -21,6 +21,7 @@ use serde_json::{Map, Value};
 use crate::decide::{Rejection, Stop};
 use crate::event::Slot;
 use crate::pin::Step;
+use crate::step_keys::written_keys;
 use crate::turn::Turn;
 
 mod condition;
@@ -46,7 +47,7 @@ pub use secrets::{Secret, disarmed, is_unfinished, mentions_secrets, reveal, sec
 
 pub(crate) use condition::Condition;
 pub(crate) use heard::Heard;
-pub(crate) use resolve::Reading;
+pub(crate) use resolve::{MissingPart, Reading};
 
 use json::{Json, Object};
 use resolve::Resolve;
@@ -71,6 +72,20 @@ const UNTEMPLATED: [&str; 13] = [
     "TERMINATE",
     "YIELD",
 ];
+
+/// What stands between `${` and `}` in a text.
+pub(crate) fn expressions_of(text: &str) -> Vec<&str> {
+    let inside = |part| match part {
+        template::Part::Expression(path) => Some(path),
+        template::Part::Text(_) => None,
+    };
+    template::split(text).into_iter().filter_map(inside).collect()
+}
+
+/// Whether a text has an expression in it.
+pub(crate) fn is_computed(text: &str) -> bool {
+    !expressions_of(text).is_empty()
+}
 
 /// The start input with the definition's `inputTemplate` under it; none: nothing of it is missing.
 pub(crate) fn with_defaults(definition: &WorkflowDef, input: &Payload) -> Option<Payload> {
@@ -131,6 +146,10 @@ impl Turn<'_> {
                 let fallback = template.and_then(|map| map.get(key));
                 found = fallback.map_or(Json::Null, Json::from);
             }
+            for written in written_keys(step, key, wanted[key]) {
+                let text = self.resolve_key(written.template, Some(task));
+                found = found.put(&written.path, text.map_or(Json::Null, Json::String));
+            }
             resolved.push((key.clone(), found));
         }
         Json::Object(resolved.into_iter().collect()).to_payload()
@@ -147,6 +166,15 @@ impl Turn<'_> {
     /// Any template, outside a task's parameters.
     pub(crate) fn resolve_value(&mut self, template: &Value, task: Option<TaskId>) -> Value {
         self.resolve(template, task, 1).to_payload().value()
+    }
+
+    /// The text of a key, outside a task's parameters.
+    pub(crate) fn key_text(
+        &mut self,
+        template: &str,
+        task: Option<TaskId>,
+    ) -> Result<String, MissingPart> {
+        self.resolve_key(template, task)
     }
 
     /// Parameters alone, without template or defaults.

@@ -6,7 +6,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use semel_model::{Digest, ExecutionId, SchemaDef, TaskDef, TaskId, Timestamp, WorkflowStatus};
+use semel_model::{
+    Digest, ExecutionId, KeyHosts, SchemaDef, TaskDef, TaskId, Timestamp, WorkflowStatus,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::delivery::HandOut;
@@ -44,6 +46,9 @@ pub struct Facts {
     pub epoch: Option<u32>,
     #[serde(default, skip_serializing_if = "Environment::is_empty")]
     pub environment: Environment,
+    /// Hosts that the server knows to honour keys.
+    #[serde(default, skip_serializing_if = "KeyHosts::is_empty")]
+    pub key_hosts: KeyHosts,
     /// Why runs may not begin with their input; of those that were asked about.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub refusals: BTreeMap<ExecutionId, Option<String>>,

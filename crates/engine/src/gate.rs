@@ -8,17 +8,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use semel_model::{
-    Concurrency, ConcurrencyPolicy, Digest, ExecutionId, IDEMPOTENCY_KEY_BYTES_MAX, Timestamp,
-    WorkflowDef, WorkflowStatus, effective_concurrency,
+    Concurrency, ConcurrencyPolicy, ExecutionId, Timestamp, WorkflowStatus, effective_concurrency,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 use crate::change::Change;
 use crate::decide::{Rejection, Stop};
 use crate::ending::Ending;
 use crate::event::Slot;
 use crate::execution::Execution;
+use crate::gate_key::gate_record;
 use crate::queued_again::{Postponed, Then};
 use crate::record::{Detail, Record, RecordKey, RecordState};
 use crate::turn::Turn;
@@ -174,11 +173,11 @@ impl Turn<'_> {
     fn gate(&mut self) -> Option<(RecordKey, Concurrency)> {
         let definition = self.execution().definition().definition().clone();
         let policy = effective_concurrency(&definition)?.into_owned();
-        let found = match policy.key() {
-            None => Value::String(String::new()),
-            Some(template) => self.resolve_value(&json!(template), None),
+        let key = match policy.key() {
+            None => String::new(),
+            Some(template) => self.key_text(template, None).ok()?,
         };
-        Some((gate_record(&definition, &policy, found)?, policy))
+        Some((gate_record(&definition, key), policy))
     }
 
     fn take_place_at(&mut self, gate: &RecordKey, mut record: Record) {
@@ -347,6 +346,11 @@ impl Execution {
         self.run.guards.under.iter().cloned().chain(own).collect()
     }
 
+    /// A run that this one is inside of has that record for as long as this one lasts.
+    pub(crate) fn is_under(&self, record: &RecordKey) -> bool {
+        self.run.guards.under.contains(record) && !self.is_alone()
+    }
+
     /// Runs with equal keys are counted together; none: it is not counted.
     pub fn concurrency_key(&self) -> Option<&str> {
         self.run.guards.place.as_ref().map(|place| place.gate.key.as_str())
@@ -368,27 +372,6 @@ impl Limited {
             ConcurrencyPolicy::Skip | ConcurrencyPolicy::Fail => false,
         }
     }
-}
-
-/// The record of the gate that runs with that key come to; none: they are not counted.
-pub(crate) fn gate_record(
-    definition: &WorkflowDef,
-    policy: &Concurrency,
-    key: Value,
-) -> Option<RecordKey> {
-    let key = match key {
-        Value::Null => return None,
-        Value::String(text) => text,
-        other @ (Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
-            other.to_string()
-        }
-    };
-    if policy.key().is_some() && key.trim().is_empty() {
-        return None;
-    }
-    let fits = key.len() <= IDEMPOTENCY_KEY_BYTES_MAX && !key.contains('\0');
-    let key = if fits { key } else { format!("sha256:{}", Digest::of(key.as_bytes())) };
-    Some(RecordKey { scope: format!("{GATE_SCOPE}{}", definition.name), key })
 }
 
 pub(crate) fn limit(policy: &Concurrency) -> usize {

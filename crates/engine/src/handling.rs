@@ -13,7 +13,7 @@ use serde_json::Map;
 
 use crate::event::Slot;
 use crate::execution::Execution;
-use crate::expression::{Condition, Heard};
+use crate::expression::{Condition, Heard, is_computed};
 use crate::failure::DEPTH_MAX;
 use crate::message::{Letter, Message};
 use crate::turn::PAYLOAD_BYTES_MAX;
@@ -209,15 +209,20 @@ impl<'a> Occasion<'a> {
         }
         let heard = self.heard(action.expand_inline_json);
         let input = heard.object(&start.input, &about(event, &message));
-        let mut text = |text: &Option<String>| text.as_deref().and_then(|text| heard.text(text));
-        let correlation_id = text(&start.correlation_id);
-        let idempotency_key = text(&start.idempotency_key);
+        let correlation_id = start.correlation_id.as_deref();
+        let correlation_id = correlation_id.and_then(|text| heard.key(text).ok());
+        let key = start.idempotency_key.as_deref().filter(|key| !key.trim().is_empty());
+        let key = key.map(|template| name_of(heard, "idempotencyKey", template));
+        let idempotency_key = key.transpose()?.flatten();
         let name = heard.text(&start.name).unwrap_or_default();
         let domains = match &start.task_to_domain {
             Some(given) if !given.is_empty() => {
-                let domain =
-                    |(task, domain): (&String, &String)| Some((task.clone(), heard.text(domain)?));
-                given.iter().filter_map(domain).collect()
+                let place = |task: &str| format!("taskToDomain.{task}");
+                let domain = |(task, domain): (&String, &String)| {
+                    let found = name_of(heard, &place(task), domain).transpose()?;
+                    Some(found.map(|domain| (task.clone(), domain)))
+                };
+                given.iter().filter_map(domain).collect::<Result<_, _>>()?
             }
             Some(_) | None => {
                 let brought = heard.field("taskToDomain").map(serde_json::from_value);
@@ -264,12 +269,14 @@ impl<'a> Occasion<'a> {
         let output = heard.object(&template, &about(event, &message));
         let to = target(heard, answer.workflow_id.as_deref().unwrap_or_default())?;
         let mut text = |text: &Option<String>| text.as_deref().and_then(|text| heard.text(text));
-        let reference = text(&answer.task_ref_name);
         let reason = text(&answer.reason_for_incompletion);
         let task = match text(&answer.task_id) {
             Some(id) => Some(id.parse().map_err(|_| format!("taskId {id} is no id"))?),
             None => None,
         };
+        let written = answer.task_ref_name.as_deref().filter(|_| task.is_none());
+        let reference = written.map(|written| name_of(heard, "taskRefName", written));
+        let reference = reference.transpose()?.flatten();
         Ok((to, Deed::Answer { task, reference, status, reason }, output))
     }
 }
@@ -277,6 +284,15 @@ impl<'a> Occasion<'a> {
 /// What every start and every output says of its occasion.
 fn about<'a>(event: &'a str, message: &'a str) -> [(&'static str, &'a str); 2] {
     [("conductor.event.messageId", message), ("conductor.event.name", event)]
+}
+
+/// A name that an action says; none: it says nothing. One that lacks a part names nothing.
+fn name_of(heard: &mut Heard, place: &str, template: &str) -> Result<Option<String>, String> {
+    if !is_computed(template) {
+        return Ok(heard.text(template));
+    }
+    let told = |missing| format!("{place} is {template}, and {missing}");
+    heard.key(template).map(Some).map_err(told)
 }
 
 fn target(heard: &mut Heard, template: &str) -> Result<ExecutionId, String> {

@@ -29,7 +29,7 @@ impl Turn<'_> {
         let record = self.guard(&key)?;
         let lapsed = record.clone().filter(|record| self.is_lost(record));
         if let Some(lapsed) = lapsed {
-            self.lose(task, &key, lapsed)?;
+            self.lose(task, &key, &lapsed)?;
         }
         self.note_once(task.id, once);
         if let Some(record) = record {
@@ -40,7 +40,7 @@ impl Turn<'_> {
 
     /// Its owner has not been heard of in time.
     pub(crate) fn is_lost(&self, record: &Record) -> bool {
-        record.state == RecordState::Claimed && record.has_lapsed(self.now())
+        record.is_lost(self.now())
     }
 
     /// The record of a lost owner is in doubt, and whoever waits hears of it.
@@ -48,11 +48,9 @@ impl Turn<'_> {
         &mut self,
         task: &Task,
         key: &RecordKey,
-        lapsed: Record,
+        lapsed: &Record,
     ) -> Result<Record, Stop> {
-        let mut record = Record { state: RecordState::Unknown, ..lapsed };
-        record.detail.decided_at = Some(self.now());
-        let record = self.noting(record, task, "UNKNOWN");
+        let record = self.noting(lapsed.lapsed(), task, "UNKNOWN");
         self.put_guard(key, Some(record.clone()));
         self.let_go(key, true)?;
         Ok(record.fact())

@@ -3,7 +3,7 @@
 //! SIMPLE and any type nobody has reserved are worker tasks. System tasks have rules of their own,
 //! one file each in `tasks/`, also where a worker does them; what this release cannot run is in `release.rs`.
 
-use crate::release::is_absent;
+use semel_model::is_absent_type;
 
 /// What a step's `type` means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +68,7 @@ impl Kind {
             "HTTP" => Self::Http,
             "ACQUIRE_LOCK" => Self::AcquireLock,
             "RELEASE_LOCK" => Self::ReleaseLock,
-            other if is_absent(other) => Self::Absent,
+            other if is_absent_type(other) => Self::Absent,
             _ => Self::Worker,
         }
     }
@@ -137,6 +137,39 @@ impl Kind {
         }
     }
 
+    /// Such a step may have an `effect`: it acts on something outside of its run, or computes a result
+    /// that can be kept. The model refuses an `effect` at any other (`may_have_effect` there).
+    pub(crate) fn may_have_effect(self) -> bool {
+        match self {
+            Self::Worker
+            | Self::Http
+            | Self::SubWorkflow
+            | Self::StartWorkflow
+            | Self::Event
+            | Self::Inline
+            | Self::Lambda
+            | Self::Jq => true,
+            Self::Noop
+            | Self::SetVariable
+            | Self::Terminate
+            | Self::Wait
+            | Self::Human
+            | Self::Switch
+            | Self::Decision
+            | Self::Fork
+            | Self::DynamicFork
+            | Self::Join
+            | Self::ExclusiveJoin
+            | Self::Dynamic
+            | Self::DoWhile
+            | Self::Yield
+            | Self::Absent
+            | Self::PullMessages
+            | Self::AcquireLock
+            | Self::ReleaseLock => false,
+        }
+    }
+
     /// Run by the engine itself: no worker is ever offered it.
     pub(crate) fn is_system(self) -> bool {
         !matches!(self, Self::Worker | Self::Http)
@@ -158,6 +191,16 @@ impl Kind {
         matches!(self, Self::Wait | Self::Yield)
     }
 
+    /// People and programs answer for it, so that an answer may come before it does.
+    pub(crate) fn is_kept_for(self) -> bool {
+        matches!(self, Self::Wait | Self::Yield | Self::Human | Self::Dynamic)
+    }
+
+    /// Somebody else than the engine ends it, by an answer.
+    pub(crate) fn is_answered(self) -> bool {
+        matches!(self, Self::Wait | Self::Yield | Self::Human | Self::Worker | Self::Http)
+    }
+
     pub(crate) fn is_fork(self) -> bool {
         matches!(self, Self::Fork | Self::DynamicFork)
     }
@@ -170,4 +213,18 @@ impl Kind {
 /// What such a task is called on the wire, where that is not its type.
 pub(crate) fn task_type(kind: &str) -> &str {
     if Kind::of(kind).is_fork() { "FORK" } else { kind }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_model_refuses_an_effect_exactly_where_the_engine_has_no_use_for_it() {
+        let served = semel_model::served_types().iter().copied().chain(["SIMPLE", "charge_card"]);
+        for kind in served.filter(|kind| *kind != "DYNAMIC") {
+            let expected = Kind::of(kind).may_have_effect();
+            assert_eq!(semel_model::may_have_effect(kind), expected, "{kind}");
+        }
+    }
 }

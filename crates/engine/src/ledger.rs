@@ -7,6 +7,7 @@
 use semel_model::{Digest, Payload, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use crate::lapse::lapse;
 use crate::record::{Detail, Record, RecordKey, RecordState, Resolved};
 
 impl RecordKey {
@@ -49,6 +50,8 @@ pub enum Act {
     },
     /// As if nobody had ever asked.
     Reset,
+    /// Time has passed: a claim whose lease is over comes into doubt.
+    Lapse,
 }
 
 #[derive(Clone, Debug)]
@@ -148,6 +151,7 @@ pub fn judge_ledger(held: Option<&Record>, act: &Act, now: Timestamp, fence: u64
             Some(record) => {
                 let mut renewed = Record { state: RecordState::Claimed, ..record.clone() };
                 renewed.detail.lease_until = Some(now.plus_ms(*lease_ms));
+                renewed.detail.decided_at = None;
                 noted(renewed, LetsGo::Nobody)
             }
             None => stale(held),
@@ -162,6 +166,11 @@ pub fn judge_ledger(held: Option<&Record>, act: &Act, now: Timestamp, fence: u64
         Act::Fail { hold, error, is_final } => fail(held, hold, error, *is_final, now),
         Act::Resolve { answer, output } => resolve(held, answer, output, now),
         Act::Reset => reset(held, now),
+        Act::Lapse => match held {
+            None => Ruling { record: None, verdict: Ruled::Missing, lets_go: LetsGo::Nobody },
+            Some(record) if record.run.is_none() && record.is_lost(now) => lapse(record),
+            Some(record) => unchanged(Ruled::Repeated, record),
+        },
     }
 }
 
@@ -186,12 +195,7 @@ fn try_start(held: Option<&Record>, attempt: &Attempt, now: Timestamp, fence: u6
             started(held, attempt, now, fence, (false, true))
         }
         RecordState::Unknown => unchanged(Ruled::Unknown, record),
-        // Whoever waits hears that nobody knows.
-        RecordState::Claimed => {
-            let unknown = Record { state: RecordState::Unknown, ..record.clone() };
-            let verdict = Ruled::Unknown(Box::new(unknown.clone()));
-            Ruling { record: Some(unknown), verdict, lets_go: LetsGo::All }
-        }
+        RecordState::Claimed => lapse(record),
     }
 }
 
@@ -266,7 +270,7 @@ fn resolve(held: Option<&Record>, answer: &Resolved, output: &Payload, now: Time
     let Some(record) = held else {
         return Ruling { record: None, verdict: Ruled::Missing, lets_go: LetsGo::Nobody };
     };
-    let lapsed = record.state == RecordState::Claimed && record.has_lapsed(now);
+    let lapsed = record.is_lost(now);
     if record.run.is_some() || (record.state == RecordState::Claimed && !lapsed) {
         return unchanged(Ruled::InProgress, record);
     }
@@ -350,18 +354,22 @@ impl Record {
         self.expires_at.is_some_and(|at| at <= now)
     }
 
-    /// Its owner has not been heard of in time.
-    pub fn has_lapsed(&self, now: Timestamp) -> bool {
-        self.detail.lease_until.is_some_and(|until| until <= now)
+    /// The record of an effect whose run is no longer kept. Whoever was at it can say nothing more, so
+    /// nobody knows; what is said of it now is remembered as usual.
+    #[must_use]
+    pub fn orphaned(&self) -> Self {
+        let mut orphan = Self { run: None, ..self.clone() };
+        if orphan.state == RecordState::Claimed {
+            orphan.state = RecordState::Unknown;
+        }
+        if orphan.detail.retention_ms == 0 {
+            let seconds = semel_model::EFFECT_RETENTION_SECONDS.unsigned_abs();
+            orphan.detail.retention_ms = seconds * 1_000;
+        }
+        orphan
     }
 
-    /// The state as it is seen from outside: of a claim that has lapsed nobody knows.
-    pub fn state_at(&self, now: Timestamp) -> RecordState {
-        let is_lost = self.state == RecordState::Claimed && self.has_lapsed(now);
-        if is_lost { RecordState::Unknown } else { self.state }
-    }
-
-    fn is_of(&self, hold: &Hold) -> bool {
+    pub(crate) fn is_of(&self, hold: &Hold) -> bool {
         self.detail.owner.as_ref() == Some(&hold.owner) && self.detail.fence == hold.fence
     }
 

@@ -24,9 +24,21 @@ impl RecordKey {
 /// What is asked of a lock.
 #[derive(Clone, Debug)]
 pub enum LockAct {
-    Acquire { owner: String, lease_ms: i64 },
-    Renew { hold: Hold, lease_ms: i64 },
-    Release { hold: Hold },
+    Acquire {
+        owner: String,
+        lease_ms: i64,
+    },
+    Renew {
+        hold: Hold,
+        lease_ms: i64,
+    },
+    Release {
+        hold: Hold,
+    },
+    /// A person takes it from whoever has it under this fence.
+    Free {
+        fence: u64,
+    },
 }
 
 /// Judges a call on the lock's record. `fence` is greater than that of any earlier owner.
@@ -53,6 +65,15 @@ pub fn judge_lock(held: Option<&Record>, act: &LockAct, now: Timestamp, fence: u
                 refused(Ruled::Repeated(Box::new(record.clone())))
             }
             held => refused(Ruled::Stale(held.cloned().map(Box::new))),
+        },
+        LockAct::Free { fence } => match held.filter(|record| record.detail.fence == *fence) {
+            Some(record) if record.state == RecordState::Claimed => {
+                let free = record.unlocked(now);
+                let verdict = Ruled::Noted(Box::new(free.clone()));
+                Ruling { record: Some(free), verdict, lets_go: LetsGo::Oldest }
+            }
+            Some(record) => refused(Ruled::Repeated(Box::new(record.clone()))),
+            None => refused(Ruled::Stale(held.cloned().map(Box::new))),
         },
     }
 }

@@ -8,10 +8,10 @@
 //! shall live again. A message of another epoch is about an earlier life and changes nothing,
 //! however late it comes.
 
-use semel_model::{ExecutionId, Payload, TaskId, WorkflowStatus};
+use semel_model::{ExecutionId, Payload, TaskId, Timestamp, WorkflowStatus};
 use serde::{Deserialize, Serialize};
 
-use crate::event::Slot;
+use crate::event::{Progress, Slot};
 use crate::handling::Handled;
 use crate::record::{Record, RecordKey};
 
@@ -65,6 +65,10 @@ pub enum Message {
     YourTurn { task: Option<TaskId>, scope: String, key: String, claim: Box<Record> },
     /// From an event handler: what its action does here.
     Handled(Box<Handled>),
+    /// To a parent: a signal that the child has not needed.
+    Signal { progress: Progress, until: Timestamp },
+    /// To whoever sent such a signal: nobody above took it.
+    SignalRefused { progress: Progress, until: Timestamp },
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -89,10 +93,14 @@ impl Message {
                 let end = ChildEnd::Gone { reason: reason.to_owned() };
                 Some(Self::ChildEnded { task: *task, epoch: *epoch, child: to, end })
             }
+            Self::Signal { progress, until } => {
+                Some(Self::SignalRefused { progress: progress.clone(), until: *until })
+            }
             Self::ChildEnded { .. }
             | Self::ParentLeft { .. }
             | Self::YourTurn { .. }
-            | Self::Handled(_) => None,
+            | Self::Handled(_)
+            | Self::SignalRefused { .. } => None,
         }
     }
 }
@@ -117,6 +125,11 @@ impl Letter {
             Message::Handled(handled) => {
                 let found = payloads[handled.payload.0 as usize].clone();
                 handled.payload = Slot(0);
+                vec![found]
+            }
+            Message::Signal { progress, .. } | Message::SignalRefused { progress, .. } => {
+                let found = payloads[progress.output.0 as usize].clone();
+                progress.output = Slot(0);
                 vec![found]
             }
             Message::ChildEnded { end: ChildEnd::Gone { .. }, .. }

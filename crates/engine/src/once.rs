@@ -20,6 +20,7 @@ use crate::change::{Change, HandOutFacts};
 use crate::decide::{Rows, Stop};
 use crate::event::Parent;
 use crate::expression::Heard;
+use crate::kinds::Kind;
 use crate::pin::Step;
 use crate::record::{Decided, Record, RecordKey, RecordState};
 use crate::replay::{owner_of, told, told_of};
@@ -83,7 +84,7 @@ impl EffectStatus {
 }
 
 impl Once {
-    /// No worker is offered the task meanwhile.
+    /// No worker is offered the task meanwhile, and the engine does not begin it.
     pub(crate) fn holds_back(&self) -> bool {
         matches!(self.status, EffectStatus::Waiting | EffectStatus::Unknown)
     }
@@ -104,9 +105,9 @@ pub(crate) struct Named {
 }
 
 impl Step {
-    /// The policy tasks at this step are done once under. Only workers do anything outside.
+    /// The policy tasks at this step are done once under.
     pub(crate) fn effect(&self) -> Option<Cow<'_, EffectPolicy>> {
-        if self.kind().is_system() {
+        if !self.kind().may_have_effect() {
             return None;
         }
         effective_effect(self.policy(), self.task())
@@ -119,6 +120,10 @@ impl Turn<'_> {
         let Some(task) = self.task(id) else { return Ok(()) };
         let step = task.step.clone();
         if self.probed(&task).is_some() {
+            return Ok(());
+        }
+        if let Some(why) = self.unusable_effect(&task) {
+            self.fail_at_once(id, why);
             return Ok(());
         }
         let policy = match step.effect() {
@@ -141,6 +146,19 @@ impl Turn<'_> {
         Ok(())
     }
 
+    /// A step that came with data, and that registration could not look at, has an effect that would
+    /// mean nothing.
+    fn unusable_effect(&self, task: &Task) -> Option<String> {
+        let step = &task.step;
+        if step.kind().may_have_effect() || step.task().effect.is_none() {
+            return None;
+        }
+        let place = self.execution().home(task.fork).find(&task.reference);
+        let was_dynamic = place.is_some_and(|place| place.kind() == Kind::Dynamic);
+        (was_dynamic || task.fork.is_some())
+            .then(|| format!("effect: a {} cannot have one: take it away", step.task().kind))
+    }
+
     /// What a task's effect is called; why it has no name.
     pub(crate) fn named_effect(&self, task: &Task, policy: &EffectPolicy) -> Result<Named, String> {
         let execution = self.execution();
@@ -151,9 +169,12 @@ impl Turn<'_> {
             EffectScope::Named(name) => name.to_owned(),
         };
         let owner = execution.effect_key(&task.reference);
+        let input = task.effect_input();
         let key = match policy.key() {
-            Some(template) => Heard::new(&task.input).whole_text(template).ok_or_else(|| {
-                format!("effect.key: {template} comes to nothing with the input of this task")
+            Some(template) => Heard::new(&input).key(template).map_err(|missing| {
+                format!(
+                    "effect.key: {template} comes to nothing with the input of this task: {missing}"
+                )
             })?,
             None => owner.clone(),
         };
@@ -164,7 +185,7 @@ impl Turn<'_> {
         if key.contains('\0') {
             return Err("effect.key: it has a NUL character in it".to_owned());
         }
-        let compared = compared(&task.input, policy.fingerprint());
+        let compared = compared(&input, policy.fingerprint());
         let fingerprint = compared.as_ref().map(|text| Digest::of(text.as_bytes()));
         let about = compared.map(|text| text.chars().take(ABOUT_CHARS_MAX).collect());
         Ok(Named { record: effect_record(&scope, &key), owner, fingerprint, about })
@@ -200,7 +221,7 @@ impl Turn<'_> {
                 self.note_effect(task.id, named, EffectStatus::Claimed, None);
             }
             RecordState::Claimed if self.is_lost(&record) => {
-                let record = self.lose(task, &named.record, record)?;
+                let record = self.lose(task, &named.record, &record)?;
                 self.enter_doubt(task, policy, named, record)?;
             }
             RecordState::Claimed => self.wait_or_fail(task, policy, named, record)?,
@@ -290,6 +311,15 @@ impl Turn<'_> {
         record: Record,
     ) -> Result<(), Stop> {
         let owner = owner_of(&record);
+        if self.execution().is_under(&named.record) {
+            let why = format!(
+                "effect {} is being done by a SUB_WORKFLOW task that this run is part of, so it \
+                 would wait for itself: give this step another key or scope, or no effect",
+                told(&named.record)
+            );
+            self.refuse(task, named, record, why);
+            return Ok(());
+        }
         match policy.on_in_progress() {
             OnInProgress::Wait => {
                 let record = self.hit(record, task, "WAITED");
@@ -307,6 +337,17 @@ impl Turn<'_> {
             }
         }
         Ok(())
+    }
+}
+
+impl Task {
+    /// What key and fingerprint are made of: what the step was given. A SUB_WORKFLOW hands that on.
+    fn effect_input(&self) -> Payload {
+        if self.kind() != Kind::SubWorkflow {
+            return self.input.clone();
+        }
+        let input = self.input.value();
+        input.get("workflowInput").map_or_else(Payload::empty, Payload::from_value)
     }
 }
 

@@ -11,6 +11,7 @@ use semel_model::{EffectPolicy, Payload, TaskId, TaskStatus};
 use serde_json::Value;
 
 use crate::decide::Stop;
+use crate::kinds::Kind;
 use crate::once::kept_until;
 use crate::record::{Record, RecordKey, RecordState};
 use crate::task::Task;
@@ -76,9 +77,24 @@ impl Turn<'_> {
         if let Some(said) = said(output) {
             return said;
         }
+        if task.system && task.has_acted() {
+            return match status {
+                TaskStatus::Failed => Outcome::Perhaps,
+                TaskStatus::FailedWithTerminalError
+                | TaskStatus::TimedOut
+                | TaskStatus::Canceled
+                | TaskStatus::Completed
+                | TaskStatus::CompletedWithErrors
+                | TaskStatus::Skipped
+                | TaskStatus::Scheduled
+                | TaskStatus::InProgress => Outcome::Unknown,
+            };
+        }
         if polls == 0 {
-            let is_doubtful = self.attempts_before(task).any(|task| may_have_applied(&task));
-            return if is_doubtful { Outcome::Unknown } else { Outcome::NotApplied };
+            return match self.may_have_applied_before(task) {
+                true => Outcome::Unknown,
+                false => Outcome::NotApplied,
+            };
         }
         match status {
             TaskStatus::FailedWithTerminalError => Outcome::NotApplied,
@@ -90,6 +106,11 @@ impl Turn<'_> {
             | TaskStatus::Scheduled
             | TaskStatus::InProgress => Outcome::Perhaps,
         }
+    }
+
+    /// An earlier attempt may have done it.
+    pub(crate) fn may_have_applied_before(&self, task: &Task) -> bool {
+        self.attempts_before(task).any(|task| may_have_applied(&task))
     }
 
     fn attempts_before(&self, task: &Task) -> impl Iterator<Item = Arc<Task>> {
@@ -176,7 +197,7 @@ impl Turn<'_> {
         let has_failed = !task.status.is_successful();
         let is_kept = match outcome {
             Outcome::Applied => has_failed,
-            Outcome::NotApplied | Outcome::Perhaps => policy.caches_failures() && task.polls > 0,
+            Outcome::NotApplied | Outcome::Perhaps => policy.caches_failures() && was_tried(task),
             Outcome::Unknown => false,
         };
         if is_kept {
@@ -239,8 +260,24 @@ impl Turn<'_> {
     }
 }
 
-/// A worker had it and did not say that nothing happened.
+/// A worker had it, or the engine began it, and nobody said that nothing happened.
 fn may_have_applied(task: &Task) -> bool {
     let denies = said(&task.output) == Some(Outcome::NotApplied);
-    task.polls > 0 && !denies && task.status != TaskStatus::FailedWithTerminalError
+    let was_handed_out = task.polls > 0 && task.status != TaskStatus::FailedWithTerminalError;
+    !denies && (was_handed_out || (task.system && task.has_acted()))
+}
+
+/// Its failure tells something: somebody was at it.
+fn was_tried(task: &Task) -> bool {
+    task.polls > 0 || (task.system && task.status != TaskStatus::Canceled)
+}
+
+impl Task {
+    /// What the engine began for it goes on by itself: its run was begun, or its message published.
+    /// The other types end in the commit that begins them, or only compute.
+    fn has_acted(&self) -> bool {
+        let kind = self.kind();
+        (kind == Kind::SubWorkflow && self.children > 0)
+            || (kind == Kind::Event && !self.output.is_empty())
+    }
 }

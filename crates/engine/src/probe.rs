@@ -18,6 +18,7 @@ use crate::expression::merged;
 use crate::once::{EffectStatus, Named, Once};
 use crate::pin::{Pinned, Registry, Step};
 use crate::record::{Record, RecordKey, RecordState};
+use crate::replay::scope_on_the_wire;
 use crate::schedule::By;
 use crate::task::Task;
 use crate::turn::{Closing, Turn};
@@ -35,7 +36,7 @@ enum Answer {
 pub(crate) fn prepare(step: &mut WorkflowTask, registry: &mut impl Registry) {
     let Some(definition) = step.task_definition.clone() else { return };
     let Some(policy) = effective_effect(&definition, step) else { return };
-    let (Some(probe), true) = (&policy.probe, policy.on_unknown == Some(OnUnknown::Probe)) else {
+    let (Some(probe), true) = (&policy.probe, policy.on_unknown() == OnUnknown::Probe) else {
         return;
     };
     let mut probe = (**probe).clone();
@@ -63,10 +64,20 @@ impl Pinned {
 }
 
 impl Execution {
-    /// The step that a task is the probe of: no other step has one inside of it that does something.
+    /// The step that a task is the probe of: a step that may have an effect has no other inside of it.
     fn probed_step(&self, task: &Task) -> Option<&Step> {
         let home = self.home(task.fork);
-        home.around(home.find(&task.reference)?).filter(|around| !around.kind().is_system())
+        home.around(home.find(&task.reference)?).filter(|around| around.kind().may_have_effect())
+    }
+
+    /// The open task that asks the far side about the effect of this one.
+    pub(crate) fn probe_under_way(&self, task: &Task) -> Option<&Arc<Task>> {
+        let place = self.home(task.fork).find(&task.reference)?;
+        let is_its = |probe: &&Arc<Task>| {
+            let is_beside = probe.turns == task.turns && probe.fork == task.fork;
+            is_beside && self.probed_step(probe) == Some(place)
+        };
+        self.open_tasks().find(is_its)
     }
 
     pub(crate) fn is_probe(&self, task: &Task) -> bool {
@@ -90,7 +101,7 @@ impl Turn<'_> {
         let attempt = before.as_ref().map_or(0, |before| before.attempt + 1);
         let id = self.task_id(&site.reference, attempt);
         let input = self.input_of(&site, id, None);
-        let scope = named.record.scope.clone();
+        let scope = scope_on_the_wire(&named.record);
         let about = json!({"_effect": {"scope": scope, "key": named.record.key,
             "effectKey": named.owner}});
         let input = self.store(merged(&input, &Payload::from_value(&about)));
@@ -210,6 +221,7 @@ fn facts_of(task: &Task) -> HandOutFacts {
         started_at: task.started_at,
         polls: task.polls,
         fence: task.fence,
+        holder: None,
     }
 }
 

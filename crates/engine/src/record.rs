@@ -14,6 +14,9 @@ use crate::facts::Claim;
 /// How many of its last decisions a record remembers.
 pub const RING_MAX: usize = 32;
 
+/// How long a start key outlives its run's retention when nobody says: 30 days.
+pub const KEY_RETENTION_SECONDS: i64 = 30 * 24 * 3_600;
+
 /// Compared byte for byte: no trimming, no case folding.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct RecordKey {
@@ -142,6 +145,10 @@ pub struct Detail {
     /// How long a start key outlives its run, in seconds, if its definition says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retention_seconds: Option<i64>,
+    /// Of a start key: the start made no run of its own and was given another's. The key fares as that
+    /// run does, and `expires_at` is when to look whether the run is still there.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub given: bool,
     /// Runs under a start key before the latest, newest first; as many as decisions are remembered.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub earlier: Vec<ExecutionId>,
@@ -201,7 +208,27 @@ impl Record {
 
     /// A record whose time is over is none, whether it has been swept or not.
     pub fn kept_at(&self, now: Timestamp) -> Option<&Self> {
-        self.expires_at.is_none_or(|until| until > now).then_some(self)
+        let is_kept = self.detail.given || self.expires_at.is_none_or(|until| until > now);
+        is_kept.then_some(self)
+    }
+
+    /// The record of a start that was given another's run, as that run fares: its status, or none if
+    /// it is gone.
+    #[must_use]
+    pub fn faring(&self, status: Option<WorkflowStatus>) -> Self {
+        let mut record = self.clone();
+        if let Some(status) = status {
+            record.live = !status.is_terminal();
+            record.detail.ended = status.is_terminal().then_some(status);
+            record.expires_at = None;
+        }
+        record
+    }
+
+    /// Until when a start key that is free from now on is still remembered.
+    pub fn kept_until(&self, now: Timestamp) -> Timestamp {
+        let seconds = self.detail.retention_seconds.unwrap_or(KEY_RETENTION_SECONDS);
+        now.plus_ms(seconds.saturating_mul(1000))
     }
 
     /// What a start is judged on.
@@ -261,6 +288,15 @@ impl Record {
 }
 
 impl Detail {
+    /// Takes the place of another record under the same start key; who was there before is remembered.
+    pub fn follow(&mut self, before: &Record, run: ExecutionId) {
+        let runs = before.run.iter().chain(&before.detail.earlier).copied();
+        self.earlier = runs.filter(|it| *it != run).take(RING_MAX).collect();
+        self.hits = before.detail.hits;
+        self.last_hit_at = before.detail.last_hit_at;
+        self.ring.clone_from(&before.detail.ring);
+    }
+
     /// None: there is nothing to remember.
     pub fn encode(&self) -> Option<Vec<u8>> {
         let is_empty = *self == Self::default();

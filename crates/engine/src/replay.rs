@@ -92,10 +92,14 @@ pub(crate) fn told_of(record: &Record) -> String {
     }
 }
 
+/// The scope of an effect as the API knows it.
+pub(crate) fn scope_on_the_wire(record: &RecordKey) -> &str {
+    record.scope.strip_prefix(SCOPE).unwrap_or(&record.scope)
+}
+
 /// An effect as people know it.
 pub(crate) fn told(record: &RecordKey) -> String {
-    let scope = record.scope.strip_prefix(SCOPE).unwrap_or(&record.scope);
-    format!("{scope}/{}", record.key)
+    format!("{}/{}", scope_on_the_wire(record), record.key)
 }
 
 fn as_output(result: Option<&Payload>) -> Payload {

@@ -10,6 +10,7 @@ use crate::delivery::HandOut;
 use crate::event::{Progress, Report, Slot};
 use crate::expression::merged;
 use crate::fence::{self, Standing};
+use crate::kinds::Kind;
 use crate::outcome::{Outcome, said};
 use crate::preview;
 use crate::task::Task;
@@ -27,9 +28,10 @@ impl Turn<'_> {
         }
         let held = self.hand_out(&task)?;
         if task.is_in_doubt() && is_news {
-            self.judge_in_doubt(&task, report)?;
+            self.judge_in_doubt(&task, &held, report)?;
             let (progress, fingerprint) = (&report.progress, Some(report.fingerprint));
-            return self.take(&task, &held, progress, progress.output, fingerprint);
+            let hand_out = fence::signed(&task, &held, report);
+            return self.take(&task, hand_out, progress, progress.output, fingerprint);
         }
         if task.is_in_doubt() {
             return Ok(());
@@ -37,34 +39,187 @@ impl Turn<'_> {
         match fence::judge(&task, &held, report)? {
             Standing::Repeated => Ok(()),
             Standing::Current => {
-                let fingerprint = Some(report.fingerprint);
-                self.take(&task, &held, &report.progress, report.progress.output, fingerprint)
+                let (progress, fingerprint) = (&report.progress, Some(report.fingerprint));
+                let hand_out = fence::signed(&task, &held, report);
+                self.take(&task, hand_out, progress, progress.output, fingerprint)
             }
         }
     }
 
-    /// By reference: the newest open attempt at that task, or at that step in whichever turn. The
-    /// output is merged over what it has.
+    /// By reference: the newest open attempt at that task, or at that step in whichever turn; else
+    /// the task that comes next.
     pub(crate) fn name(
         &mut self,
         reference: &str,
         force: bool,
+        distinct: bool,
         progress: &Progress,
     ) -> Result<(), Stop> {
-        let task = self.execution().named(reference).cloned().ok_or(Rejection::NothingPending)?;
+        let Some(task) = self.execution().named(reference).cloned() else {
+            return self.answer_early(reference, distinct, progress);
+        };
         let held = self.hand_out(&task)?;
-        fence::judge_named(&task, &held, force)?;
-        let output = self.merged(&task, progress.output);
-        self.take(&task, &held, progress, output, None)
+        fence::judge_named(&task, &held, force, progress.worker.as_deref())?;
+        self.take_from_person(&task, &held, force, progress, None)
     }
 
-    /// The first open WAIT or YIELD, chosen and answered in one: no two signals answer the same.
-    pub(crate) fn signal(&mut self, progress: &Progress) -> Result<(), Stop> {
-        let found = self.execution().first_wait().cloned();
-        let task = found.ok_or(Rejection::NothingPending)?;
+    /// By reference or by force: a person may speak, who does not know what the holder did. A holder
+    /// without a name cannot be told from that person.
+    fn take_from_person(
+        &mut self,
+        task: &Arc<Task>,
+        held: &HandOut,
+        force: bool,
+        progress: &Progress,
+        fingerprint: Option<Digest>,
+    ) -> Result<(), Stop> {
+        if self.is_forced_again(task, progress) {
+            return Ok(());
+        }
+        self.expect_news(task, progress)?;
+        let output = self.merged(task, progress.output);
+        if self.leaves_doubt(task, held, force, progress) {
+            self.doubt_forced(task, held)?;
+            return self.end_forced(task, held, progress, output);
+        }
+        let said = fingerprint.unwrap_or_else(|| self.decision_digest(progress));
+        self.take(task, held.facts(), progress, output, Some(said))
+    }
+
+    /// Variables first, then a task, in one decision; a repeat changes neither.
+    pub(crate) fn update_state(
+        &mut self,
+        variables: Option<Slot>,
+        id: Option<TaskId>,
+        reference: Option<&str>,
+        progress: &Progress,
+    ) -> Result<(), Stop> {
+        let task = self.state_target(id, reference)?;
+        let given = variables.map(|variables| self.payload(variables).text().to_owned());
+        let said = Digest::of_parts([
+            b"state".as_slice(),
+            self.decision_digest(progress).as_bytes(),
+            given.unwrap_or_default().as_bytes(),
+        ]);
+        if task.status.is_terminal() && task.accepted == Some(said) {
+            return Ok(());
+        }
+        if task.status.is_terminal() {
+            let Task { id, reference, status, .. } = &*task;
+            let message = format!("task {id} ({reference}) is {status} already");
+            return Err(Rejection::WrongState(message).into());
+        }
         let held = self.hand_out(&task)?;
-        let output = self.merged(&task, progress.output);
-        self.take(&task, &held, progress, output, None)
+        fence::judge_named(&task, &held, false, progress.worker.as_deref())?;
+        if self.is_forced_again(&task, progress) {
+            return Ok(());
+        }
+        if let Some(variables) = variables {
+            self.update_variables(variables)?;
+        }
+        self.take_from_person(&task, &held, false, progress, Some(said))
+    }
+
+    fn state_target(
+        &self,
+        id: Option<TaskId>,
+        reference: Option<&str>,
+    ) -> Result<Arc<Task>, Rejection> {
+        let run = self.execution().id();
+        let Some(id) = id else {
+            let reference = reference.unwrap_or_default();
+            let missing = || format!("workflow {run} has no open task {reference}");
+            let open = self.execution().named(reference);
+            let found = open.or_else(|| self.execution().latest(reference)).cloned();
+            return found.ok_or_else(|| Rejection::NotFound(missing()));
+        };
+        let task = self.task(id).ok_or(Rejection::UnknownTask(id))?;
+        let is_there = |name: &str| name == &*task.reference || name == task.step.reference();
+        match reference.filter(|name| !is_there(name)) {
+            Some(name) => Err(Rejection::Invalid(format!(
+                "taskResult.taskId: task {id} is {}, not {name}",
+                task.reference
+            ))),
+            None => Ok(task),
+        }
+    }
+
+    /// The same was said of the attempt before, and this one is in doubt because of it.
+    fn is_forced_again(&self, task: &Task, progress: &Progress) -> bool {
+        let before = task.replaces.and_then(|id| self.task(id));
+        let Some(before) = before.filter(|_| task.is_in_doubt() && task.polls == 0) else {
+            return false;
+        };
+        let is_same_end = before.status == TaskStatus::Failed && before.accepted.is_none();
+        let is_same_word = progress.status == TaskResultStatus::Failed
+            && progress.reason.as_deref().map(cut) == before.reason
+            && merged(&before.output, self.payload(progress.output)) == before.output;
+        is_same_end && is_same_word
+    }
+
+    /// Whoever wants a task in doubt to be tried again has to say that nothing happened.
+    fn expect_news(&self, task: &Task, progress: &Progress) -> Result<(), Rejection> {
+        let fails = progress.status == TaskResultStatus::Failed;
+        if !task.is_in_doubt() || !fails || !self.leaves_unknown(progress) {
+            return Ok(());
+        }
+        Err(Rejection::WrongState(format!(
+            "nobody knows whether the effect of task {} ({}) has happened: say {{\"_effect\": \
+             {{\"applied\": true or false}}}} in its output, or resolve the effect",
+            task.id, task.reference
+        )))
+    }
+
+    /// Somebody may have acted on the task, and the failure does not say whether.
+    fn leaves_doubt(&self, task: &Task, held: &HandOut, force: bool, said: &Progress) -> bool {
+        let is_nameless = held.leased && held.worker.is_none();
+        let is_held = (force || is_nameless) && held.polls > 0;
+        (is_held || task.is_in_doubt()) && self.leaves_unknown(said)
+    }
+
+    /// It ends a task without saying whether its effect has happened.
+    fn leaves_unknown(&self, progress: &Progress) -> bool {
+        let says = said(self.payload(progress.output));
+        let fails = match progress.status {
+            TaskResultStatus::Failed
+            | TaskResultStatus::FailedWithTerminalError
+            | TaskResultStatus::Canceled => true,
+            TaskResultStatus::Completed | TaskResultStatus::InProgress => false,
+        };
+        fails && matches!(says, None | Some(Outcome::Unknown))
+    }
+
+    /// The task ends as the person says.
+    fn end_forced(
+        &mut self,
+        task: &Task,
+        held: &HandOut,
+        progress: &Progress,
+        output: Slot,
+    ) -> Result<(), Stop> {
+        let status = match progress.status {
+            TaskResultStatus::Failed | TaskResultStatus::InProgress => TaskStatus::Failed,
+            TaskResultStatus::FailedWithTerminalError => TaskStatus::FailedWithTerminalError,
+            TaskResultStatus::Canceled => TaskStatus::Canceled,
+            TaskResultStatus::Completed => TaskStatus::Completed,
+        };
+        let bytes = self.payload(output).len();
+        let output = match bytes > PAYLOAD_BYTES_MAX {
+            true => self.store(preview::of(self.payload(output))),
+            false => output,
+        };
+        let mut hand_out = held.facts();
+        hand_out.worker = progress.worker.clone().or(hand_out.worker);
+        let reason = progress.reason.as_deref().map(cut);
+        self.close(task.id, status, output, reason, None, hand_out)
+    }
+
+    /// The output is merged over what the task has. Its end is known by what was decided.
+    pub(crate) fn take_named(&mut self, task: &Arc<Task>, progress: &Progress) -> Result<(), Stop> {
+        let held = self.hand_out(task)?;
+        let said = self.decision_digest(progress);
+        let output = self.merged(task, progress.output);
+        self.take(task, held.facts(), progress, output, Some(said))
     }
 
     /// For a task, by an event: what it says is the output.
@@ -73,19 +228,32 @@ impl Turn<'_> {
             return Ok(());
         }
         let held = self.hand_out(task)?;
-        fence::judge_named(task, &held, false)?;
-        self.take(task, &held, progress, progress.output, None)
+        fence::judge_named(task, &held, false, progress.worker.as_deref())?;
+        self.expect_news(task, progress)?;
+        if self.leaves_doubt(task, &held, false, progress) {
+            self.doubt_forced(task, &held)?;
+            return self.end_forced(task, &held, progress, progress.output);
+        }
+        self.take(task, held.facts(), progress, progress.output, None)
+    }
+
+    /// For a step, by an event: the open task, or the one that comes next. An event is told once,
+    /// so that it repeats no other.
+    pub(crate) fn answer_step(&mut self, step: &str, progress: &Progress) -> Result<(), Stop> {
+        match self.execution().named(step).cloned() {
+            Some(task) => self.answer_for(&task, progress),
+            None => self.answer_early(step, true, progress),
+        }
     }
 
     fn take(
         &mut self,
         task: &Arc<Task>,
-        held: &HandOut,
+        mut hand_out: HandOutFacts,
         progress: &Progress,
         output: Slot,
         fingerprint: Option<Digest>,
     ) -> Result<(), Stop> {
-        let mut hand_out = held.facts();
         hand_out.worker = progress.worker.clone().or(hand_out.worker);
         if task.is_in_doubt() && progress.status != TaskResultStatus::InProgress {
             self.leave_doubt(task)?;
@@ -105,7 +273,10 @@ impl Turn<'_> {
             progress.status,
             TaskResultStatus::Failed | TaskResultStatus::FailedWithTerminalError
         );
-        if has_failed && said(self.payload(output)) == Some(Outcome::Unknown) {
+        let says = said(self.payload(output));
+        let is_bare = progress.status == TaskResultStatus::Failed && says.is_none();
+        let is_unknown = has_failed && says == Some(Outcome::Unknown);
+        if is_unknown || (is_bare && self.holds_after_last(task)) {
             let says_so = Some((fingerprint.unwrap_or_default(), progress.status));
             if self.ends_in_doubt(task, &hand_out, says_so, reason.as_deref())? {
                 return Ok(());
@@ -117,6 +288,10 @@ impl Turn<'_> {
                 return Ok(());
             }
             TaskResultStatus::Completed => TaskStatus::Completed,
+            // It has happened: another attempt would do it twice.
+            TaskResultStatus::Failed if says == Some(Outcome::Applied) && is_done_once(task) => {
+                TaskStatus::FailedWithTerminalError
+            }
             TaskResultStatus::Failed => TaskStatus::Failed,
             TaskResultStatus::FailedWithTerminalError => TaskStatus::FailedWithTerminalError,
             TaskResultStatus::Canceled => TaskStatus::Canceled,
@@ -169,6 +344,11 @@ impl Turn<'_> {
         let output = merged(&task.output, self.payload(slot));
         self.store(output)
     }
+}
+
+/// A request is sent again under its key, to hear the answer that got lost.
+fn is_done_once(task: &Task) -> bool {
+    task.has_claim() && task.kind() != Kind::Http
 }
 
 fn cut(reason: &str) -> String {

@@ -77,8 +77,11 @@ impl Turn<'_> {
         let mut record = Record { state: RecordState::Claimed, ..record };
         record.detail.fence = self.fence();
         self.put_guard(&named.record, Some(record));
-        let input = self.store(task.input.clone());
-        self.emit(Change::TaskReset { task: task.id, attempt: task.attempt, input });
+        // The engine has not begun its own tasks that are held: they begin when they are due.
+        if !task.system {
+            let input = self.store(task.input.clone());
+            self.emit(Change::TaskReset { task: task.id, attempt: task.attempt, input });
+        }
         self.note_effect(task.id, named, EffectStatus::Claimed, None);
     }
 

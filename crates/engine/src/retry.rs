@@ -20,15 +20,8 @@ const RETRY_AFTER_SECONDS_MAX: i64 = 86_400;
 
 impl Turn<'_> {
     pub(crate) fn retry_or_fail(&mut self, task: &Task) -> Result<(), Stop> {
-        // An upgrade may have changed the step, or left it out.
-        let next = self.execution().home(task.fork).find(&task.reference);
-        let next = next.map(|step| Site::again(task, step.clone()));
-        let may_retry = |Site { step, .. }: &Site| {
-            matches!(task.status, TaskStatus::Failed | TaskStatus::TimedOut)
-                && task.attempt < step.attempts_max()
-                && !step.kind().is_never_retried()
-        };
-        if let Some(site) = next.filter(may_retry) {
+        let may_retry = matches!(task.status, TaskStatus::Failed | TaskStatus::TimedOut);
+        if let Some(site) = self.next_attempt(task).filter(|_| may_retry) {
             if let Some(reason) = self.total_exhausted(task, &site.step) {
                 self.give_up_effect(task);
                 return self.fail_execution(task, reason);
@@ -62,6 +55,21 @@ impl Turn<'_> {
         self.fail_execution(task, reason)
     }
 
+    /// Where a task that fails is tried again; none: no attempt is left.
+    fn next_attempt(&self, task: &Task) -> Option<Site> {
+        // An upgrade may have changed the step, or left it out.
+        let next = self.execution().home(task.fork).find(&task.reference)?;
+        let site = Site::again(task, next.clone());
+        let is_left = task.attempt < site.step.attempts_max();
+        (is_left && !site.step.kind().is_never_retried()).then_some(site)
+    }
+
+    /// A task that fails now is tried again.
+    pub(crate) fn has_attempts_left(&self, task: &Task) -> bool {
+        let next = self.next_attempt(task);
+        next.is_some_and(|site| self.total_exhausted(task, &site.step).is_none())
+    }
+
     /// An optional task that failed for good ends COMPLETED_WITH_ERRORS.
     fn absorb(&mut self, task: &Task) {
         let hand_out = HandOutFacts {
@@ -69,6 +77,7 @@ impl Turn<'_> {
             started_at: task.started_at,
             polls: task.polls,
             fence: task.fence,
+            holder: None,
         };
         let status = TaskStatus::CompletedWithErrors;
         let closing = Closing::new(status, task.reason.clone(), hand_out);

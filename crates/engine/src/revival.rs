@@ -40,7 +40,20 @@ impl Turn<'_> {
 
     pub(crate) fn is_retriable(&self) -> bool {
         let timed_out = self.execution().status() == Some(WorkflowStatus::TimedOut);
-        timed_out || !self.unsuccessful().is_empty()
+        timed_out || !self.unsuccessful().is_empty() || self.stopped_at_fork()
+    }
+
+    /// The run failed because it could not be forked, and the fork never became a task: what made the
+    /// data may have been put right since.
+    fn stopped_at_fork(&self) -> bool {
+        let has_failed = self.execution().status() == Some(WorkflowStatus::Failed);
+        let mut attempts = self.execution().latest_attempts();
+        has_failed
+            && self.execution().failed_task().is_none()
+            && attempts.any(|task| {
+                let next = self.chosen(task).or_else(|| self.next_after(task));
+                self.leads_on(task) && next.is_some_and(|next| next.step.kind().is_fork())
+            })
     }
 
     pub(crate) fn retry_under(&mut self, epoch: Option<u32>) -> Result<(), Stop> {
@@ -87,7 +100,7 @@ impl Turn<'_> {
     pub(crate) fn unsuccessful(&self) -> Vec<Arc<Task>> {
         let execution = self.execution();
         let is_candidate = |task: &&Arc<Task>| {
-            let has_place = execution.home(task.fork).find(&task.reference).is_some();
+            let has_place = execution.has_place(task);
             let is_probe = self.probed(task).is_some();
             !task.status.is_successful() && !task.is_passed_over && has_place && !is_probe
         };
@@ -203,7 +216,12 @@ impl Turn<'_> {
             return Ok(());
         }
         self.enter_effect(task.id)?;
-        self.begin_system(task.kind(), task.id)
+        let judged = self.execution().expect_task(task.id);
+        if judged.status.is_terminal() || judged.is_held_back() {
+            return Ok(());
+        }
+        self.begin_system(task.kind(), task.id)?;
+        self.take_early(task.id)
     }
 
     /// What ended unsuccessfully beside it: a join or a loop goes on, anything else begins again.

@@ -1,12 +1,13 @@
 //! # Scheduling: from a step to a task that workers can take
 
-use semel_model::{Digest, Payload, TaskId, TaskStatus, Timestamp};
+use semel_model::{Digest, Payload, TaskId, TaskStatus, Timestamp, WorkflowStatus};
 use serde_json::Value;
 
 use crate::change::{Change, HandOutFacts};
 use crate::decide::Stop;
 use crate::domain::{self, Choice};
 use crate::effect::Upcoming;
+use crate::ending::Ending;
 use crate::event::Slot;
 use crate::kinds::Kind;
 use crate::pin::Step;
@@ -114,6 +115,9 @@ impl Turn<'_> {
         let bytes = self.payload(input).len();
         let is_small = bytes <= PAYLOAD_BYTES_MAX;
         let input = if is_small { input } else { self.store(Payload::empty()) };
+        if let Some(why) = self.unforkable(&site, input) {
+            return self.close_execution(Ending::of(WorkflowStatus::Failed, Some(why)));
+        }
         let system = step.kind().is_system();
         let choice = match step.kind().is_reserved() {
             true => Choice::Settled(None),
@@ -137,27 +141,35 @@ impl Turn<'_> {
             fork: site.fork,
             definition: site.definition,
         });
-        if !is_small {
-            let why = format!("input of {bytes} bytes is over the limit of {PAYLOAD_BYTES_MAX}");
-            self.fail_at_once(task, why);
-            return Ok(());
-        }
-        if let Some(why) = self.unfit_input(step, input) {
+        if let Some(why) = self.unusable(step, task, input, bytes) {
             self.fail_at_once(task, why);
             return Ok(());
         }
         self.enter_effect(task)?;
-        if self.execution().expect_task(task).status.is_terminal() {
+        let judged = self.execution().expect_task(task);
+        if judged.status.is_terminal() {
             return Ok(()); // It has happened already, or may not.
         }
+        let is_held = judged.is_held_back();
         if let Choice::Ask(domains) = choice {
             let task_type = step.task_type().to_owned();
             self.ask(task, Question::ActiveDomains { task_type, domains }, None);
         }
-        if later || ready_at > self.now() {
-            return Ok(()); // A system task begins when its delay is over.
+        if !later && !is_held && ready_at <= self.now() {
+            self.begin_system(step.kind(), task)?; // Else when its delay is over, or its turn comes.
         }
-        self.begin_system(step.kind(), task)
+        self.take_early(task)
+    }
+
+    /// Why a task that was just made can never be done with its input.
+    fn unusable(&mut self, step: &Step, id: TaskId, input: Slot, bytes: usize) -> Option<String> {
+        if bytes > PAYLOAD_BYTES_MAX {
+            return Some(format!(
+                "input of {bytes} bytes is over the limit of {PAYLOAD_BYTES_MAX}"
+            ));
+        }
+        let made = self.execution().expect_task(id).clone();
+        self.unfit_input(step, input).or_else(|| self.key_fault(&made))
     }
 
     /// One commit creates a bounded number of runs: what a newborn run would create, and what is

@@ -12,7 +12,7 @@ use crate::execution::Execution;
 use crate::kinds::Kind;
 use crate::outcome::{Outcome, marker, said};
 use crate::task::Task;
-use crate::tasks::is_unsafe;
+use crate::tasks::is_keyless;
 use crate::turn::Turn;
 
 /// What was first handed out under a key.
@@ -27,13 +27,15 @@ impl Execution {
     /// A hand-out of the task has become known.
     pub(crate) fn remember_sent(&mut self, id: TaskId) {
         let task = self.expect_task(id);
-        if task.polls == 0 || never_left(task) || (is_unsafe(task) && !task.is_in_doubt()) {
+        if task.polls == 0 || never_left(task) || (is_keyless(task) && !task.is_in_doubt()) {
             return;
         }
         let Some((name, body)) = self.name_of_sent(task) else { return };
         let sent = Sent { at: task.started_at, body };
-        if !self.sent.contains_key(&name) {
-            self.sent.insert(name, sent);
+        let unknown = self.name_of_unknown(task).filter(|_| task.is_in_doubt());
+        self.sent.entry(name).or_insert(sent);
+        if let Some(unknown) = unknown {
+            self.sent.entry(unknown).or_insert(sent);
         }
     }
 
@@ -52,7 +54,7 @@ impl Execution {
         }
         let policy = task.step.effect()?;
         let seconds = policy.downstream_retention_seconds.filter(|seconds| *seconds > 0)?;
-        if policy.on_unknown == Some(OnUnknown::Retry) || is_unsafe(task) {
+        if policy.on_unknown == Some(OnUnknown::Retry) || is_keyless(task) {
             return None;
         }
         Some(self.first_sent(task)?.at.plus_seconds(seconds))
@@ -65,9 +67,12 @@ impl Execution {
         if task.kind() == Kind::Http {
             let request = HttpRequest::read(&task.input).ok()?;
             let chosen = match request.class() {
-                HttpClass::Keyed => chosen(&request),
+                _ if request.carries_key() => chosen(&request),
                 HttpClass::Unsafe => String::new(),
-                HttpClass::Safe | HttpClass::IdempotentMethod | HttpClass::NotSent => return None,
+                HttpClass::Safe
+                | HttpClass::IdempotentMethod
+                | HttpClass::Keyed
+                | HttpClass::NotSent => return None,
             };
             let body = request.body.unwrap_or_default();
             let name = Digest::of_parts([own.as_bytes(), chosen.as_bytes()]);
@@ -77,12 +82,30 @@ impl Execution {
         policy.downstream_retention_seconds?;
         Some((Digest::of(own.as_bytes()), None))
     }
+
+    /// Under which it is remembered that nobody knows what became of a request with a key. One with
+    /// an effect has a record that says so.
+    fn name_of_unknown(&self, task: &Task) -> Option<Digest> {
+        let is_keyed = |request: HttpRequest| request.carries_key();
+        let has_key = || HttpRequest::read(&task.input).is_ok_and(is_keyed);
+        let is_plain = task.kind() == Kind::Http && task.step.effect().is_none();
+        (is_plain && has_key()).then(|| {
+            let own = self.effect_key(&task.reference);
+            Digest::of_parts([own.as_bytes(), b"", b"unknown"])
+        })
+    }
 }
 
 impl Turn<'_> {
-    /// A request without a key was sent, and nobody knew what became of it.
-    pub(crate) fn was_sent_unsafely(&self, task: &Task) -> bool {
-        is_unsafe(task) && self.execution().first_sent(task).is_some()
+    /// A request that must not be sent twice was sent, and nobody knew what became of it.
+    pub(crate) fn was_sent_unsafely(&mut self, task: &Task) -> bool {
+        if is_keyless(task) {
+            return self.execution().first_sent(task).is_some() && self.is_unsafe(task);
+        }
+        let execution = self.execution();
+        let unknown = execution.name_of_unknown(task);
+        let is_unknown = unknown.is_some_and(|name| execution.sent.contains_key(&name));
+        is_unknown && self.is_unsafe(task)
     }
 
     /// A request that is about to be offered fails if another one may have been sent under its key:
@@ -91,7 +114,7 @@ impl Turn<'_> {
         let Some(task) = self.task(id).filter(|task| task.is_placed()) else { return };
         let Some((name, body)) = self.execution().name_of_sent(&task) else { return };
         let first = self.execution().sent.get(&name);
-        if is_unsafe(&task) || first.is_none_or(|first| first.body == body) {
+        if is_keyless(&task) || first.is_none_or(|first| first.body == body) {
             return;
         }
         let why = format!(

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use semel_model::{Digest, ExecutionId, TaskId, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use crate::early::EarlyAnswer;
 use crate::entry::Link;
 use crate::execution::{Deadline, Execution, Run};
 use crate::pin::Pinned;
@@ -15,7 +16,7 @@ use crate::sent::Sent;
 use crate::task::Task;
 
 /// Raised whenever the fields below, or those of a task, mean something else.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 #[derive(Serialize, Deserialize)]
 struct Shot {
@@ -34,10 +35,11 @@ struct Shot {
     last_at: Timestamp,
     generation: u32,
     sent: Vec<(Digest, Sent)>,
+    early: Vec<EarlyAnswer>,
 }
 
 impl Execution {
-    /// None of a run that messages wait for, or waited: those are folded.
+    /// None of a run that messages wait for, or waited: that one is folded.
     pub fn snapshot(&self) -> Option<Vec<u8>> {
         if self.mailbox.is_some() {
             return None;
@@ -57,6 +59,7 @@ impl Execution {
             last_at: self.last_at,
             generation: self.generation,
             sent: self.sent.iter().map(|(name, sent)| (*name, *sent)).collect(),
+            early: self.early_answers().cloned().collect(),
         };
         Some(serde_json::to_vec(&shot).expect("an execution is plain data"))
     }
@@ -74,6 +77,8 @@ impl Execution {
         execution.last_at = shot.last_at;
         execution.generation = shot.generation;
         execution.sent = shot.sent.into_iter().collect();
+        execution.early =
+            (!shot.early.is_empty()).then(|| Arc::new(shot.early.into_iter().collect()));
         for digest in shot.defined {
             execution.defined.insert(digest, pinned(digest)?);
         }

@@ -94,15 +94,13 @@ fn computed_key(
         "priority": start.priority,
     });
     let mut heard = Heard::new(&Payload::from_value(&json!({"workflow": workflow})));
-    let key = heard.text(expression);
-    let missing = || {
+    let key = heard.key(expression).map_err(|missing| {
         KeyFault::Missing(format!(
-            "workflow {} is keyed by {expression}, which is nothing in this start: give what it \
+            "workflow {} is keyed by {expression}, and {missing} in this start: give what it \
              names, or an idempotencyKey",
             definition.name
         ))
-    };
-    let key = key.ok_or_else(missing)?;
+    })?;
     if key.len() > IDEMPOTENCY_KEY_BYTES_MAX || key.contains('\0') {
         return Err(KeyFault::Invalid(format!(
             "{expression} must come to 1 to {IDEMPOTENCY_KEY_BYTES_MAX} bytes without NUL"

@@ -9,13 +9,12 @@ use semel_model::{
     WorkflowDef, effective_concurrency,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 use crate::decide::Stop;
 use crate::event::Start;
-use crate::expression::{Heard, with_defaults};
 use crate::facts::Claim;
-use crate::gate::{gate_record, limit};
+use crate::gate::limit;
+use crate::gate_key::{counted_by, gate_record};
 use crate::record::{Record, RecordKey, RecordState};
 use crate::start_key::StartKey;
 use crate::turn::Turn;
@@ -183,21 +182,6 @@ fn gate_of(definition: &WorkflowDef, start: &Start, input: &Payload) -> Option<G
         | ConcurrencyPolicy::TerminateRunning
         | ConcurrencyPolicy::Coalesce => return None,
     };
-    let input = with_defaults(definition, input).unwrap_or_else(|| input.clone());
-    let workflow = json!({
-        "input": input.value(),
-        "correlationId": start.correlation_id,
-        "workflowType": definition.name,
-        "version": definition.version,
-        "priority": start.priority,
-        "idempotencyKey": start.idempotency_key,
-    });
-    let found = match policy.key() {
-        None => Value::String(String::new()),
-        Some(template) => {
-            Heard::new(&Payload::from_value(&json!({"workflow": workflow}))).value(template)
-        }
-    };
-    let record = gate_record(definition, &policy, found)?;
-    Some(Gate { record, limit: limit(&policy), skips })
+    let key = counted_by(definition, start, input)?.ok()?;
+    Some(Gate { record: gate_record(definition, key), limit: limit(&policy), skips })
 }

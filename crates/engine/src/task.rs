@@ -37,6 +37,9 @@ pub struct Task {
     pub worker: Option<String>,
     pub polls: u32,
     pub fence: Option<u64>,
+    /// The name under which a holder signed a report that was accepted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<Box<Signature>>,
     /// Fingerprint of the last accepted report; its repeat is recognised by it.
     pub accepted: Option<Digest>,
     /// What is still asked about it, and when it will be asked again.
@@ -67,6 +70,13 @@ pub struct Task {
     /// How it stands to its effect, if that is done once.
     #[serde(default)]
     pub once: Option<Box<Once>>,
+}
+
+/// A worker that polls under one name and reports under another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Signature {
+    pub holder: String,
+    pub name: String,
 }
 
 /// What a task of control flow keeps in mind.
@@ -111,10 +121,20 @@ pub struct Child {
 }
 
 impl Task {
+    /// A JOIN or a loop: it ends when other tasks of the run have, and does nothing itself.
+    pub fn is_passive(&self) -> bool {
+        self.kind().is_passive()
+    }
+
     /// Offered to workers: open, and its queue is known.
     pub fn is_placed(&self) -> bool {
-        let is_held_back = self.once.as_ref().is_some_and(|once| once.holds_back());
-        !self.status.is_terminal() && self.question.is_none() && !self.system && !is_held_back
+        let is_free = self.question.is_none() && !self.is_held_back();
+        !self.status.is_terminal() && !self.system && is_free
+    }
+
+    /// Its effect is somebody else's, or nobody knows whether it has happened.
+    pub(crate) fn is_held_back(&self) -> bool {
+        self.once.as_ref().is_some_and(|once| once.holds_back())
     }
 
     /// Open, and nobody knows whether its effect has happened.

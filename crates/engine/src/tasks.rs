@@ -31,8 +31,9 @@ pub use acquire_lock::{LEASE_SECONDS_MAX, LOCK_NAME_BYTES_MAX};
 pub use given_definition::marked_dynamic;
 pub(crate) use given_definition::unmarked;
 pub use http::LEFT_TO_OTHERS_SECONDS;
-pub(crate) use http::is_unsafe;
+pub(crate) use http::is_keyless;
 pub(crate) use set_variable::VARIABLES_BYTES_MAX;
+pub(crate) use wait::wait_seconds;
 
 use std::sync::Arc;
 
@@ -77,7 +78,9 @@ impl Turn<'_> {
 
     /// The delay of a task the engine runs itself is over.
     pub(crate) fn begin_delayed(&mut self, id: TaskId) -> Result<(), Stop> {
-        let waits = |task: &Arc<Task>| task.system && task.status == TaskStatus::Scheduled;
+        let waits = |task: &Arc<Task>| {
+            task.system && task.status == TaskStatus::Scheduled && !task.is_held_back()
+        };
         let Some(task) = self.task(id).filter(waits) else { return Ok(()) };
         if self.must_wait(&task.step) || self.is_leaving() {
             return Ok(()); // It is still due, so the run wakes again at once.

@@ -70,6 +70,7 @@ impl Turn<'_> {
                 Ok(())
             }
             (_, TaskTimeoutPolicy::TimeOutWf) => {
+                self.doubt_request(task, held)?;
                 self.close_timed_out(task, reason.clone(), held);
                 self.fail_execution(self.execution().expect_task(task.id).clone().as_ref(), reason)
             }

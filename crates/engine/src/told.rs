@@ -33,6 +33,8 @@ impl Turn<'_> {
                 self.take_turn(*task, &key, claim)
             }
             Message::Handled(handled) => self.handle(handled),
+            Message::Signal { progress, until } => self.hear_signal(progress, *until),
+            Message::SignalRefused { progress, until } => self.take_back(progress, *until),
         }
     }
 
@@ -104,17 +106,6 @@ impl Turn<'_> {
             Deed::SetVariables { append: false } => self.update_variables(handled.payload),
             Deed::SetVariables { append: true } => self.append_variables(handled.payload),
             Deed::Answer { task, reference, status, reason } => {
-                let reference = reference.as_deref().unwrap_or_default();
-                let found = match task {
-                    Some(id) => self.task(*id),
-                    None => self
-                        .execution()
-                        .latest(reference)
-                        .or(self.execution().newest(reference))
-                        .cloned(),
-                };
-                let name = task.map_or_else(|| reference.to_owned(), |id| id.to_string());
-                let missing = || Rejection::NotFound(format!("the run has no task {name}"));
                 let progress = Progress {
                     status: *status,
                     output: handled.payload,
@@ -122,7 +113,15 @@ impl Turn<'_> {
                     worker: None,
                     callback_after_seconds: 0,
                 };
-                self.answer_for(&found.ok_or_else(missing)?, &progress)
+                match (task, reference) {
+                    (Some(id), _) => {
+                        let missing = || Rejection::NotFound(format!("the run has no task {id}"));
+                        self.answer_for(&self.task(*id).ok_or_else(missing)?, &progress)
+                    }
+                    (None, reference) => {
+                        self.answer_step(reference.as_deref().unwrap_or_default(), &progress)
+                    }
+                }
             }
         }
     }

@@ -261,7 +261,10 @@ impl<'a> Turn<'a> {
         self.brought.definition.cloned()
     }
 
-    pub(crate) fn finish(self) -> Decision {
+    pub(crate) fn finish(mut self) -> Decision {
+        if !self.changes.is_empty() {
+            self.drop_lapsed();
+        }
         Decision { at: self.now, changes: self.changes, payloads: self.payloads, used: self.used }
     }
 }

@@ -11,8 +11,10 @@ use semel_model::{
 
 use crate::delivery::Delivery;
 use crate::execution::Execution;
+use crate::kinds::Kind;
 use crate::pin::Step;
 use crate::task::Task as State;
+use crate::tasks::wait_seconds;
 
 pub fn workflow(execution: &Execution, with_tasks: bool) -> Workflow {
     let definition = execution.definition().definition();
@@ -60,11 +62,13 @@ pub fn workflow(execution: &Execution, with_tasks: bool) -> Workflow {
         rate_limit_key: execution.concurrency_key().map(str::to_owned),
         rate_limited: execution.is_queued(),
         blocked_by: execution.blocked_by(),
+        not_counted: execution.not_counted(),
         aggregate_token_usage: None,
         start_time: execution.started_at(),
         workflow_name: definition.name.clone(),
         workflow_version: definition.version,
         traceparent: execution.traceparent(),
+        kept_answers: execution.kept_answers(execution.last_at()),
     }
 }
 
@@ -95,7 +99,7 @@ pub fn task(execution: &Execution, state: &State) -> Task {
         worker_id: state.worker.clone(),
         retried: state.replaced,
         executed: execution.is_consumed(state),
-        callback_after_seconds: state.callback_after_seconds,
+        callback_after_seconds: callback_after_seconds(state),
         output_data: execution.output_of(state),
         iteration: state.iteration(),
         loop_over_task: state.iteration() > 0,
@@ -110,6 +114,15 @@ pub fn task(execution: &Execution, state: &State) -> Task {
             .map(|owner| EffectOwner { workflow_id: owner.execution, task_id: owner.task }),
         effect_payload_mismatch: state.once.as_ref().is_some_and(|once| once.mismatch),
         ..blank
+    }
+}
+
+/// What was said last; of a WAIT that has begun, and of which nothing was said, how long it waits.
+fn callback_after_seconds(state: &State) -> i64 {
+    let is_wait = state.kind() == Kind::Wait && state.started_at.is_set();
+    match is_wait && state.callback_after_seconds == 0 {
+        true => wait_seconds(&state.input, state.started_at),
+        false => state.callback_after_seconds,
     }
 }
 

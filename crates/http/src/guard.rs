@@ -65,12 +65,14 @@ pub struct Guard {
 /// An address that is not for tasks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{address} is {range}, which HTTP tasks may not speak to unless http_allow \
-     (SEMEL_HTTP_ALLOW, --http-allow) opens its range"
+    "{address} is {range}, which HTTP tasks may not speak to unless http_allow opens it: \
+     start the server with --http-allow {opens} or SEMEL_HTTP_ALLOW={opens} (docs/http.md#addresses)"
 )]
 pub struct Refused {
     pub address: IpAddr,
     pub range: &'static str,
+    /// What the operator would have to open, as the setting takes it.
+    pub opens: String,
 }
 
 impl Guard {
@@ -84,21 +86,38 @@ impl Guard {
         if is_open(address) || inner.is_some_and(|inner| is_open(inner.into())) {
             return Ok(());
         }
-        let found = match (address, inner) {
-            (_, Some(inner)) => named_v4(inner),
-            (IpAddr::V4(address), None) => named_v4(address),
-            (IpAddr::V6(address), None) => named_v6(address),
+        let judged = match (address, inner) {
+            (_, Some(inner)) => IpAddr::V4(inner),
+            (address, None) => address,
         };
-        found.map_or(Ok(()), |range| Err(Refused { address, range }))
+        match special(judged) {
+            None => Ok(()),
+            Some((net, range)) => Err(Refused { address, range, opens: opens(judged, net, range) }),
+        }
     }
 }
 
-fn named_v4(address: Ipv4Addr) -> Option<&'static str> {
-    V4.iter().find(|(range, _)| range.contains(&address)).map(|(_, name)| *name)
+/// The range that is not for everybody, and what it is called.
+fn special(address: IpAddr) -> Option<(IpNet, &'static str)> {
+    match address {
+        IpAddr::V4(address) => {
+            let found = V4.iter().find(|(range, _)| range.contains(&address));
+            found.map(|(range, name)| (IpNet::V4(*range), *name))
+        }
+        IpAddr::V6(address) => {
+            let found = V6.iter().find(|(range, _)| range.contains(&address));
+            found.map(|(range, name)| (IpNet::V6(*range), *name))
+        }
+    }
 }
 
-fn named_v6(address: Ipv6Addr) -> Option<&'static str> {
-    V6.iter().find(|(range, _)| range.contains(&address)).map(|(_, name)| *name)
+/// A whole range where its addresses are alike. Where a machine's credentials may be among them, the
+/// one address: nobody should open those by the way.
+fn opens(address: IpAddr, net: IpNet, range: &str) -> String {
+    match range.contains("metadata") {
+        true => address.to_string(),
+        false => net.to_string(),
+    }
 }
 
 /// The address of the other family that this one leads to: mapped, NAT64 or 6to4.
@@ -123,6 +142,26 @@ mod tests {
 
     fn refused(guard: &Guard, text: &str) -> bool {
         guard.check(text.parse().unwrap()).is_err()
+    }
+
+    #[test]
+    fn a_refusal_names_the_setting_and_the_range_that_it_would_open() {
+        for (address, range) in [
+            ("10.1.2.3", "10.0.0.0/8"),
+            ("192.168.1.1", "192.168.0.0/16"),
+            ("127.0.0.1", "127.0.0.0/8"),
+            ("::ffff:172.16.0.9", "172.16.0.0/12"),
+            ("fe80::1", "fe80::/10"),
+            ("169.254.169.254", "169.254.169.254"),
+            ("fd00:ec2::254", "fd00:ec2::254"),
+        ] {
+            let address: IpAddr = address.parse().unwrap();
+            let said = Guard::default().check(address).unwrap_err().to_string();
+            assert!(said.contains(&format!("--http-allow {range} or")), "{said}");
+            assert!(said.contains(&format!("SEMEL_HTTP_ALLOW={range} (")), "{said}");
+            let opened = range.parse().or_else(|_| range.parse::<IpAddr>().map(IpNet::from));
+            Guard::new(vec![opened.unwrap()]).check(address).unwrap();
+        }
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! # Verdicts: what an answer, or none, means for the task
 //!
 //! Contract 5. Only what may be repeated without harm is tried again by itself: what reads, what is
-//! idempotent by its method, what carries a key, and what never left. Of anything else nobody can say
-//! whether it was done, and the task says so.
+//! idempotent by its method, what carries a key to a service that is known to honour keys, what never
+//! left, and what the other side refused to do. Of anything else nobody can say whether it was done,
+//! and the task says so.
 
 use semel_model::{HttpClass, HttpRequest, Payload};
 
@@ -38,7 +39,7 @@ pub(crate) fn answered(request: &HttpRequest, answer: &Answer) -> Outcome {
         return Outcome { status, output, reason: None, class, applied, retry_after: None };
     }
     let brief = answer.brief();
-    let is_keyed = class == HttpClass::Keyed;
+    let is_keyed = request.carries_key();
     if is_keyed && answer.status == 409 && is_in_use(answer) {
         let why = format!("the key is in use, an earlier attempt is under way: {brief}");
         return refused(class, Status::Failed, Applied::Unknown, &why, answer);
@@ -50,12 +51,10 @@ pub(crate) fn answered(request: &HttpRequest, answer: &Answer) -> Outcome {
     let applied = applied(class, answer.status);
     match (RETRYABLE.contains(&answer.status), class) {
         (true, HttpClass::Unsafe) if applied == Applied::Unknown => {
-            let why = doubtful(&brief);
+            let why = doubtful(request, &brief);
             refused(class, Status::FailedTerminal, applied, &why, answer)
         }
-        (true, HttpClass::Unsafe) | (false, _) => {
-            refused(class, Status::FailedTerminal, applied, &brief, answer)
-        }
+        (false, _) => refused(class, Status::FailedTerminal, applied, &brief, answer),
         (true, _) => refused(class, Status::Failed, applied, &brief, answer),
     }
 }
@@ -72,7 +71,8 @@ pub(crate) fn unanswered(request: &HttpRequest, fault: Fault) -> Outcome {
                 failed(Status::FailedTerminal, class, applied, &why, None, &extra)
             }
             (HttpClass::Unsafe, _) => {
-                failed(Status::FailedTerminal, class, applied, &doubtful(why), None, &extra)
+                let why = doubtful(request, why);
+                failed(Status::FailedTerminal, class, applied, &why, None, &extra)
             }
             _ => failed(Status::Failed, class, applied, why, None, &extra),
         }
@@ -130,10 +130,18 @@ fn applied(class: HttpClass, status: u16) -> Applied {
     }
 }
 
-fn doubtful(why: &str) -> String {
+fn doubtful(request: &HttpRequest, why: &str) -> String {
+    let cause = match request.carries_key() {
+        true => {
+            "nobody has said that the service honours its key (downstream.honoursKeys of the step, \
+             or http_key_hosts of the server)"
+        }
+        false => "it has no key",
+    };
     format!(
-        "{why}. The request may have been carried out, and it has no key: it is not sent again by \
-         itself. Look at the other side, then complete the task or retry it"
+        "{why}. The request may have been carried out, and {cause}: it is not sent again by itself. \
+         Look at the other side, then say whether it happened \
+         (POST /api/effects/SCOPE/KEY/resolve)"
     )
 }
 

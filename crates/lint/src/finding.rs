@@ -89,6 +89,14 @@ macro_rules! codes {
 }
 
 codes! {
+    /// Registration refuses it.
+    EReg1 = "E-REG-1",
+    /// It is registered, and fails when a run gets there.
+    WRun1 = "W-RUN-1",
+    /// It is registered, and changes nothing.
+    WRun2 = "W-RUN-2",
+    /// A member that nobody knows: it is not kept.
+    WRun3 = "W-RUN-3",
     /// A key is forgotten while it may still be asked for.
     ERet1 = "E-RET-1",
     /// Attempts go on after the far side has forgotten the key.
@@ -103,10 +111,16 @@ codes! {
     WKey3 = "W-KEY-3",
     /// A key that is another one each time.
     WKey4 = "W-KEY-4",
+    /// A part of a key may be missing.
+    WKey5 = "W-KEY-5",
     /// Several requests at once without a key.
     EHttp1 = "E-HTTP-1",
     /// A POST without a key.
     WHttp2 = "W-HTTP-2",
+    /// A POST with a key to a service that is not known to honour keys.
+    WHttp3 = "W-HTTP-3",
+    /// In doubt it is done again.
+    WEffect1 = "W-EFFECT-1",
     /// A worker that dies is never noticed.
     WTimeout1 = "W-TIMEOUT-1",
 }

@@ -4,8 +4,10 @@
 //! other. A POST or PATCH has a key unless its author has switched that off. What an expression will
 //! yield is not known here, and nothing is said about it.
 
+use semel_model::effective_effect;
 use serde_json::Value;
 
+use crate::Settings;
 use crate::finding::{Code, Finding};
 use crate::walk::Place;
 
@@ -13,8 +15,41 @@ use crate::walk::Place;
 const KEY_HEADERS: [&str; 4] =
     ["idempotency-key", "x-idempotency-key", "paypal-request-id", "cko-idempotency-key"];
 
-pub(crate) fn of_step(place: &Place<'_>) -> Option<Finding> {
-    let request = Request::of(place).filter(Request::is_unsafe)?;
+pub(crate) fn of_step(place: &Place<'_>, settings: &Settings) -> Option<Finding> {
+    let request = Request::of(place).filter(Request::creates)?;
+    match request.is_keyed() {
+        true => with_key(place, &request, settings),
+        false => without_key(place, &request),
+    }
+}
+
+/// A key helps only where somebody looks at it.
+fn with_key(place: &Place<'_>, request: &Request<'_>, settings: &Settings) -> Option<Finding> {
+    let policy = effective_effect(&place.policy, &place.step);
+    let is_decided = policy.as_ref().is_some_and(|policy| policy.on_unknown.is_some());
+    let is_repeated =
+        request.is_assumed_idempotent() || place.policy.assume_idempotent == Some(true);
+    let says = place.step.downstream.as_ref().and_then(|said| said.honours_keys);
+    let remembers = policy.as_ref().and_then(|policy| policy.downstream_retention_seconds);
+    let is_known = says.unwrap_or_else(|| {
+        let uri = request.field("uri").and_then(Value::as_str).unwrap_or_default();
+        remembers.is_some() || request.has_preset() || settings.key_hosts.find(uri).is_some()
+    });
+    if is_decided || is_repeated || is_known {
+        return None;
+    }
+    let method = request.method();
+    let message = format!(
+        "a {method} to a service that is not known to honour its key is not sent again when no answer \
+         comes: whether it happened is unknown then, and the task is held"
+    );
+    let fix = "say downstream: {honoursKeys: true} in the step if the service does a request with the \
+               same key once, or name its host in http_key_hosts of the server; else give \
+               effect.probe, or write effect.onUnknown HOLD to say that this is meant";
+    Some(Finding::new(Code::WHttp3, &place.at, message, fix))
+}
+
+fn without_key(place: &Place<'_>, request: &Request<'_>) -> Option<Finding> {
     let method = request.method();
     let hedges = request.hedges();
     if hedges > 1 {
@@ -78,9 +113,18 @@ impl<'a> Request<'a> {
         method.trim().to_ascii_uppercase()
     }
 
-    /// Neither its method nor a key says that sending it again is harmless.
-    fn is_unsafe(&self) -> bool {
-        matches!(self.method().as_str(), "POST" | "PATCH") && !self.is_keyed()
+    /// Its method does not say that sending it again is harmless.
+    fn creates(&self) -> bool {
+        matches!(self.method().as_str(), "POST" | "PATCH")
+    }
+
+    fn is_assumed_idempotent(&self) -> bool {
+        self.field("assumeIdempotent").is_some_and(|said| !says_no(said))
+    }
+
+    /// Of a service that is known to honour keys; an expression may name one.
+    fn has_preset(&self) -> bool {
+        self.idempotency().is_some_and(|said| said.is_string() || said.get("preset").is_some())
     }
 
     fn is_keyed(&self) -> bool {

@@ -28,13 +28,13 @@ const IN_DATA: [&str; 7] =
     ["attempt", "currenttime", "now", "random", "retrycount", "taskid", "timestamp"];
 
 /// The key of a start that a step makes.
-struct StartKey<'a> {
-    key: Option<&'a str>,
+pub(crate) struct StartKey<'a> {
+    pub(crate) key: Option<&'a str>,
     strategy: Option<IdempotencyStrategy>,
 }
 
 impl<'a> StartKey<'a> {
-    fn of(place: &'a Place<'_>) -> Option<Self> {
+    pub(crate) fn of(place: &'a Place<'_>) -> Option<Self> {
         let said = |text: Option<&'a str>| text.filter(|text| !text.trim().is_empty());
         match place.step.kind.as_str() {
             "SUB_WORKFLOW" => {

@@ -4,20 +4,25 @@
 //! over plain data, each with a code and a page in `docs/errors`. **May use:** `model`. **May not:**
 //! refuse anything; who asks decides what a finding is worth.
 
+mod effects;
 mod expression;
 mod finding;
 mod http;
 mod keys;
+mod parts;
+mod registration;
 mod retention;
+mod schemas;
 mod timeouts;
 mod walk;
 mod window;
 
 use std::sync::Arc;
 
-use semel_model::{TaskDef, WorkflowDef};
+use semel_model::{KeyHosts, TaskDef, WorkflowDef};
 
 pub use finding::{Code, Finding, Linted, Severity};
+pub use schemas::schemas_in_place;
 use walk::walk;
 pub use window::Window;
 
@@ -27,7 +32,7 @@ pub const FINDINGS_MAX: usize = 1_000;
 const DAY_SECONDS: i64 = 24 * 60 * 60;
 
 /// What a definition alone does not tell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// How long runs are kept after their end: so long can somebody run them again. None: for ever.
     pub execution_retention_seconds: Option<i64>,
@@ -37,6 +42,8 @@ pub struct Settings {
     pub client_window_seconds: i64,
     /// How far clocks may be apart.
     pub skew_seconds: i64,
+    /// Hosts that the server knows to honour keys.
+    pub key_hosts: KeyHosts,
 }
 
 impl Default for Settings {
@@ -46,6 +53,7 @@ impl Default for Settings {
             sender_window_seconds: 3 * DAY_SECONDS,
             client_window_seconds: DAY_SECONDS,
             skew_seconds: 60,
+            key_hosts: KeyHosts::default(),
         }
     }
 }
@@ -53,21 +61,24 @@ impl Default for Settings {
 /// What is registered under a task's name.
 pub type Registered<'a> = &'a dyn Fn(&str) -> Option<Arc<TaskDef>>;
 
-/// Everything found in a definition, in the order of the text; what definitions given in place have
-/// comes after.
+/// Everything found in a definition: first what registration will say, then the rest in the order of
+/// the text; what definitions given in place have comes after.
 pub fn lint(
     definition: &WorkflowDef,
     registered: Registered<'_>,
     settings: &Settings,
 ) -> Vec<Finding> {
-    let mut findings = Vec::new();
+    let mut findings = registration::of_definition(definition, registered);
     for scene in walk(definition, registered) {
         findings.extend(keys::of_definition(&scene));
+        findings.extend(parts::of_definition(&scene));
         findings.extend(retention::of_definition(&scene, settings));
         for place in &scene.places {
             findings.extend(retention::of_step(place, settings));
             findings.extend(keys::of_step(place));
-            findings.extend(http::of_step(place));
+            findings.extend(parts::of_step(&scene, place));
+            findings.extend(effects::of_step(place));
+            findings.extend(http::of_step(place, settings));
             findings.extend(timeouts::of_step(place));
             if findings.len() > FINDINGS_MAX {
                 break;

@@ -6,59 +6,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use semel_model::{InlineDefinition, TaskDef, WorkflowDef, WorkflowTask};
+use semel_model::{InlineDefinition, TaskDef, WorkflowDef, WorkflowTask, is_system_type};
 use serde_json::Value;
 
 use crate::Registered;
-
-/// Types that the server runs itself. Any other is done by a worker.
-const SYSTEM: [&str; 45] = [
-    "ACQUIRE_LOCK",
-    "AGENT",
-    "CALL_MCP_TOOL",
-    "CANCEL_AGENT",
-    "DECISION",
-    "DO_WHILE",
-    "DYNAMIC",
-    "EVENT",
-    "EXCLUSIVE_JOIN",
-    "FORK_JOIN",
-    "FORK_JOIN_DYNAMIC",
-    "GENERATE_AUDIO",
-    "GENERATE_IMAGE",
-    "GENERATE_PDF",
-    "GENERATE_VIDEO",
-    "GET_AGENT_CARD",
-    "HTTP",
-    "HTTP_POLL",
-    "HUMAN",
-    "INLINE",
-    "JDBC",
-    "JOIN",
-    "JSON_JQ_TRANSFORM",
-    "KAFKA_PUBLISH",
-    "LAMBDA",
-    "LIST_MCP_TOOLS",
-    "LLM_CHAT_COMPLETE",
-    "LLM_GENERATE_EMBEDDINGS",
-    "LLM_GET_EMBEDDINGS",
-    "LLM_INDEX_TEXT",
-    "LLM_SEARCH_EMBEDDINGS",
-    "LLM_SEARCH_INDEX",
-    "LLM_STORE_EMBEDDINGS",
-    "LLM_TEXT_COMPLETE",
-    "NOOP",
-    "PULL_WORKFLOW_MESSAGES",
-    "RELEASE_LOCK",
-    "SET_VARIABLE",
-    "START_WORKFLOW",
-    "SUB_WORKFLOW",
-    "SWITCH",
-    "TERMINATE",
-    "WAIT",
-    "WAIT_FOR_WEBHOOK",
-    "YIELD",
-];
 
 /// One definition: the outermost, or one given in place.
 pub(crate) struct Scene<'a> {
@@ -85,7 +36,7 @@ pub(crate) enum Repeats {
 
 impl Place<'_> {
     pub(crate) fn is_worker(&self) -> bool {
-        !SYSTEM.contains(&self.step.kind.as_str())
+        !is_system_type(&self.step.kind)
     }
 
     pub(crate) fn retries(&self) -> i32 {

@@ -33,7 +33,7 @@ pub struct EffectPolicy {
     pub on_payload_mismatch: Option<OnPayloadMismatch>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on_in_progress: Option<OnInProgress>,
-    /// None is RETRY, except for a request of our own that may not be repeated.
+    /// None is PROBE where there is a probe, else HOLD; see [`EffectPolicy::on_unknown`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on_unknown: Option<OnUnknown>,
     /// Asks the far side whether it happened.
@@ -74,6 +74,13 @@ impl EffectPolicy {
 
     pub fn on_in_progress(&self) -> OnInProgress {
         self.on_in_progress.unwrap_or(OnInProgress::Wait)
+    }
+
+    /// What nobody wrote down is not repeated: `RETRY` is a choice that has to be made. Requests of
+    /// HTTP tasks have a rule of their own in the engine.
+    pub fn on_unknown(&self) -> OnUnknown {
+        let unsaid = if self.probe.is_some() { OnUnknown::Probe } else { OnUnknown::Hold };
+        self.on_unknown.unwrap_or(unsaid)
     }
 
     pub fn caches_failures(&self) -> bool {
@@ -198,6 +205,17 @@ mod tests {
         assert_eq!(policy.on_in_progress(), OnInProgress::Wait);
         assert_eq!((policy.on_unknown, policy.caches_failures()), (None, false));
         assert_eq!(policy.retention_seconds, None);
+    }
+
+    #[test]
+    fn nothing_is_repeated_in_doubt_unless_that_is_written_down() {
+        assert_eq!(read(&json!({})).on_unknown(), OnUnknown::Hold);
+        let probe = json!({"name": "find", "type": "HTTP"});
+        assert_eq!(read(&json!({"probe": probe})).on_unknown(), OnUnknown::Probe);
+        for said in OnUnknown::ALL {
+            let policy = read(&json!({"probe": probe, "onUnknown": said}));
+            assert_eq!(policy.on_unknown(), *said);
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! repeat, and conditions. Read from a task's input, whose text is kept: the body that is sent is the
 //! body that is stored, to the byte.
 
+mod downstream;
 mod fields;
 mod key;
 mod rules;
@@ -11,6 +12,7 @@ mod rules;
 use crate::Payload;
 use crate::names::names;
 
+pub use downstream::{Downstream, KeyHosts};
 use fields::Fields;
 pub use key::HttpKey;
 pub(crate) use rules::objections;
@@ -40,7 +42,7 @@ names! {
         Safe = "SAFE",
         /// Done twice is done once, by its method or by its author's word.
         IdempotentMethod = "IDEMPOTENT_METHOD",
-        /// Carries a key by which the other side knows a repeat.
+        /// Carries a key, and the other side is known to honour keys.
         Keyed = "KEYED",
         /// It never left.
         NotSent = "NOT_SENT",
@@ -77,6 +79,8 @@ pub struct HttpRequest {
     pub follows_redirects: bool,
     /// Its author says that a repeat does no harm.
     pub is_assumed_idempotent: bool,
+    /// The other side is known to do a request with the same key once.
+    pub honours_keys: bool,
     /// Success leaves the task open, for somebody else to complete.
     pub is_completed_by_others: bool,
 }
@@ -104,7 +108,7 @@ impl HttpRequest {
         let method = of.text("method")?.filter(|method| !method.trim().is_empty());
         let method = method_of(&method.ok_or("No HTTP method specified")?)?;
         let headers = of.headers("headers", HEADERS_MAX)?;
-        let key = HttpKey::read(of, method, &headers)?;
+        let (key, honours_keys) = HttpKey::read(of, method, &headers)?;
         Ok(Self {
             method,
             uri: uri.trim().to_owned(),
@@ -114,6 +118,7 @@ impl HttpRequest {
             connect_ms: timeout_ms(of.number("connectionTimeOut")?),
             read_ms: timeout_ms(of.number("readTimeOut")?),
             key,
+            honours_keys,
             if_match: of.text("ifMatch")?,
             if_none_match: of.text("ifNoneMatch")?,
             on_condition_failed: match of.text("onConditionFailed")? {
@@ -128,12 +133,19 @@ impl HttpRequest {
         })
     }
 
+    /// The other side is told by which key to know a repeat, whether it looks at keys or not.
+    pub fn carries_key(&self) -> bool {
+        self.method.creates() && self.key != HttpKey::None
+    }
+
     /// What may be done when it was sent and not answered.
     pub fn class(&self) -> HttpClass {
         match self.method {
             HttpMethod::Get | HttpMethod::Head | HttpMethod::Options => HttpClass::Safe,
             HttpMethod::Put | HttpMethod::Delete => HttpClass::IdempotentMethod,
-            HttpMethod::Post | HttpMethod::Patch if self.key != HttpKey::None => HttpClass::Keyed,
+            HttpMethod::Post | HttpMethod::Patch if self.carries_key() && self.honours_keys => {
+                HttpClass::Keyed
+            }
             HttpMethod::Post | HttpMethod::Patch if self.is_assumed_idempotent => {
                 HttpClass::IdempotentMethod
             }
@@ -210,7 +222,15 @@ mod tests {
             assert_eq!(class(json!({"method": method})), HttpClass::IdempotentMethod);
         }
         for method in ["POST", "PATCH"] {
-            assert_eq!(class(json!({"method": method})), HttpClass::Keyed);
+            assert_eq!(
+                class(json!({"method": method})),
+                HttpClass::Unsafe,
+                "who looks at the key?"
+            );
+            let known = json!({"method": method, "idempotency": {"preset": "stripe"}});
+            assert_eq!(class(known), HttpClass::Keyed);
+            let assumed = json!({"method": method, "assumeIdempotent": true});
+            assert_eq!(class(assumed), HttpClass::IdempotentMethod);
             let without = json!({"method": method, "idempotency": {"enabled": false}});
             assert_eq!(class(without), HttpClass::Unsafe);
             let assumed = json!({"method": method, "idempotency": {"enabled": false},
@@ -218,7 +238,7 @@ mod tests {
             assert_eq!(class(assumed), HttpClass::IdempotentMethod);
             let own = json!({"method": method, "idempotency": {"enabled": false},
                 "headers": {"idempotency-KEY": "k"}});
-            assert_eq!(class(own), HttpClass::Keyed);
+            assert_eq!(class(own), HttpClass::Unsafe);
         }
     }
 

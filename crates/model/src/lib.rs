@@ -8,6 +8,7 @@ mod concurrency;
 mod effect;
 mod enforced;
 mod event_handler;
+mod explanation;
 mod http_request;
 mod ids;
 pub mod lenient;
@@ -23,9 +24,12 @@ mod tag;
 mod task;
 mod task_def;
 mod task_result;
+mod task_types;
 mod timestamp;
 mod traceparent;
+mod unknown_members;
 mod validate;
+mod warning;
 mod workflow;
 mod workflow_def;
 mod workflow_task;
@@ -39,7 +43,12 @@ pub use effect::{
 pub use event_handler::{
     Action, ActionKind, EventHandler, StartAction, TaskAction, TerminateAction, VariablesAction,
 };
-pub use http_request::{HttpClass, HttpKey, HttpMethod, HttpRequest, OnConditionFailed};
+pub use explanation::{
+    Blocker, BlockerKind, Explanation, Note, NoteKind, Wait, WaitKind, WhatToDo,
+};
+pub use http_request::{
+    Downstream, HttpClass, HttpKey, HttpMethod, HttpRequest, KeyHosts, OnConditionFailed,
+};
 pub use ids::{Digest, ExecutionId, TaskId, effect_key};
 pub use names::UnknownName;
 pub use ordered::Ordered;
@@ -51,14 +60,17 @@ pub use requests::{
 pub use start_policy::StartPolicy;
 pub use status::{IdempotencyStrategy, TaskResultStatus, TaskStatus, WorkflowStatus};
 pub use summary::{TaskSummary, WorkflowSummary};
-pub use tag::{Tag, TagKind};
+pub use tag::Tag;
 pub use task::{EffectOwner, ExecutionMetadata, StaleReport, Task};
 pub use task_def::{RetryLogic, TaskDef, TaskTimeoutPolicy};
 pub use task_result::{PollData, TaskExecLog, TaskResult};
+pub use task_types::{is_absent_type, is_system_type, may_have_effect, served_types};
 pub use timestamp::Timestamp;
 pub use traceparent::{NoTraceparent, Traceparent};
+pub use unknown_members::{unknown_in_task, unknown_in_workflow};
 pub use validate::{ACTIONS_MAX, IDEMPOTENCY_KEY_BYTES_MAX, VIOLATIONS_MAX};
-pub use workflow::{Workflow, WorkflowState};
+pub use warning::{Warning, WarningKind};
+pub use workflow::{KeptAnswer, Workflow, WorkflowState};
 pub use workflow_def::{
     CacheConfig, RateLimitConfig, RateLimitPolicy, SchemaDef, SchemaType, WorkflowDef,
     WorkflowDefSummary, WorkflowTimeoutPolicy,

@@ -61,6 +61,16 @@ impl Default for StartWorkflowRequest {
     }
 }
 
+impl StartWorkflowRequest {
+    /// What it starts: the name it gives, else that of the definition it brings.
+    pub fn workflow_name(&self) -> &str {
+        match &self.workflow_def {
+            Some(definition) if self.name.is_empty() => &definition.name,
+            Some(_) | None => &self.name,
+        }
+    }
+}
+
 /// What became of each of many.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]

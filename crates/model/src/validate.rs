@@ -2,10 +2,11 @@
 //!
 //! Pure rules over what was sent; every broken one is reported, with Conductor's words where it has
 //! them. **May not:** look anything up; who knows the registered task definitions passes them in.
-//! Beyond Conductor we refuse what could never run: a fork without its join, a join on nobody, and
-//! references that would be mistaken for the execution itself or for a turn of a loop.
+//! Beyond Conductor we refuse references that would be mistaken for the execution itself or for a turn
+//! of a loop. What only fails when a run gets there is registered with a warning, see `warnings`.
 
 mod idempotency;
+mod warnings;
 
 use std::collections::HashSet;
 use std::fmt::Display;
@@ -14,9 +15,10 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::{
-    Action, ActionKind, EventHandler, InlineDefinition, STATE_KEYS, StartWorkflowRequest,
-    TaskAction, TaskDef, Violation, WorkflowDef, WorkflowTask, http_request,
+    Action, ActionKind, EventHandler, InlineDefinition, StartWorkflowRequest, TaskAction, TaskDef,
+    Violation, WorkflowDef, WorkflowTask, http_request,
 };
+use warnings::{is_left_to_the_run, written_request};
 
 /// A report longer than this helps nobody, and a hostile definition could ask for a huge one.
 pub const VIOLATIONS_MAX: usize = 1000;
@@ -50,7 +52,18 @@ impl WorkflowDef {
         registered: &dyn Fn(&str) -> Option<Arc<TaskDef>>,
     ) -> Vec<Violation> {
         let mut findings = Findings::default();
-        findings.definition("", self, registered);
+        findings.definition("", self, registered, Expressions::Checked);
+        findings.list
+    }
+
+    /// As `violations_knowing`, of a definition that a SUB_WORKFLOW step brings: the same rules that it
+    /// was held to when the step was registered.
+    pub fn violations_given(
+        &self,
+        registered: &dyn Fn(&str) -> Option<Arc<TaskDef>>,
+    ) -> Vec<Violation> {
+        let mut findings = Findings::default();
+        findings.definition("", self, registered, Expressions::Ignored);
         findings.list
     }
 
@@ -88,7 +101,7 @@ impl StartWorkflowRequest {
         let mut findings = Findings::default();
         findings.start(self);
         if let Some(definition) = &self.workflow_def {
-            findings.definition("workflowDef.", definition, registered);
+            findings.definition("workflowDef.", definition, registered, Expressions::Checked);
         }
         findings.list
     }
@@ -183,6 +196,13 @@ fn row<'a>(
     steps.iter().enumerate().map(place).collect()
 }
 
+/// Whether expressions of the outermost steps must lead somewhere.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Expressions {
+    Checked,
+    Ignored,
+}
+
 #[derive(Default)]
 struct Findings {
     list: Vec<Violation>,
@@ -225,7 +245,13 @@ impl Findings {
 
     /// Definitions given in place are held to the same rules, except that their expressions are not
     /// looked at: like those of nested steps they may yield null.
-    fn definition(&mut self, prefix: &str, outermost: &WorkflowDef, registered: Registered<'_>) {
+    fn definition(
+        &mut self,
+        prefix: &str,
+        outermost: &WorkflowDef,
+        registered: Registered<'_>,
+        expressions: Expressions,
+    ) {
         let mut open = vec![(prefix.to_owned(), outermost)];
         while let Some((prefix, definition)) = open.pop() {
             self.head(&prefix, definition);
@@ -238,11 +264,11 @@ impl Findings {
                 self.step(place);
                 self.step_effects(place);
                 self.uniqueness(place, &mut seen, &definition.name);
-                self.neighbours(place, &references);
                 if !place.is_in_loop {
                     self.step_type(place, registered);
                 }
-                if place.is_top_level && std::ptr::eq(definition, outermost) {
+                let is_outermost = std::ptr::eq(definition, outermost);
+                if place.is_top_level && is_outermost && expressions == Expressions::Checked {
                     self.expressions(place, &references);
                 }
             }
@@ -308,21 +334,9 @@ impl Findings {
         for (keys, events) in step.on_state_change.iter().flat_map(|all| all.iter()) {
             let label = shortened(keys, LABEL_CHARS_MAX);
             let path = format!("{path}.onStateChange[{label}]");
-            for key in keys.split(',').map(str::trim) {
-                if !STATE_KEYS.contains(&key) {
-                    let known = STATE_KEYS.join(", ");
-                    let message = format!("there is no such state: write one or more of {known}");
-                    self.add_value(&path, message, key);
-                }
-            }
             for (at, event) in events.iter().enumerate() {
                 let path = format!("{path}[{at}].type");
                 self.no_nul(&path, &event.kind);
-                if !is_event(&event.kind) {
-                    let message = "must name an event: a NAME without a colon, or \
-                                   conductor:WORKFLOW:NAME";
-                    self.add_value(&path, message, &event.kind);
-                }
             }
         }
     }
@@ -338,49 +352,6 @@ impl Findings {
                 ),
                 reference,
             );
-        }
-    }
-
-    fn neighbours(
-        &mut self,
-        Place { path, step, before, after, is_end_of_branch, .. }: &Place<'_>,
-        references: &HashSet<&str>,
-    ) {
-        match step.kind.as_str() {
-            // The outer JOIN does not know what this one will fork into.
-            "FORK_JOIN_DYNAMIC" if *is_end_of_branch => self.add(
-                path,
-                format!(
-                    "FORK_JOIN_DYNAMIC task at the end of a branch must be followed by a JOIN task \
-                     of its own, taskName: {}",
-                    step.name
-                ),
-            ),
-            "FORK_JOIN" | "FORK_JOIN_DYNAMIC" if after.is_none_or(|after| after.kind != "JOIN") => {
-                self.add(
-                    path,
-                    format!(
-                        "{} task must be followed by a JOIN task, taskName: {}",
-                        step.kind, step.name
-                    ),
-                );
-            }
-            // What a dynamic fork joins on is known when it has forked.
-            "JOIN" if before.is_none_or(|before| before.kind != "FORK_JOIN_DYNAMIC") => {
-                for (at, reference) in step.join_on().iter().enumerate() {
-                    if !references.contains(reference.as_str()) {
-                        self.add_value(
-                            format!("{path}.joinOn[{at}]"),
-                            format!(
-                                "joinOn: {reference} for given task: {} is not defined in workflow definition.",
-                                step.name
-                            ),
-                            reference,
-                        );
-                    }
-                }
-            }
-            _ => {}
         }
     }
 
@@ -476,17 +447,13 @@ impl Findings {
         }
     }
 
-    /// What is written out of a request has to be one.
+    /// What is written out of a request has to be one, as far as Conductor does not know better.
     fn http(&mut self, place: &Place<'_>) {
-        let parameters = place.step.input_parameters();
-        let is_flat = parameters.contains_key("uri") && parameters.contains_key("method");
-        let (at, request) = match parameters.get("http_request") {
-            Some(Value::Object(request)) => ("inputParameters.http_request", request),
-            None if is_flat => ("inputParameters", parameters),
-            Some(_) | None => return,
-        };
+        let Some((at, request)) = written_request(place.step) else { return };
         for (field, why) in http_request::objections(request) {
-            self.add(format!("{}.{at}.{field}", place.path), why);
+            if !is_left_to_the_run(&field) {
+                self.add(format!("{}.{at}.{field}", place.path), why);
+            }
         }
     }
 
@@ -683,7 +650,7 @@ impl Findings {
     }
 
     fn start(&mut self, request: &StartWorkflowRequest) {
-        if request.name.is_empty() {
+        if request.workflow_name().is_empty() {
             self.add("name", "Workflow name cannot be null or empty");
         }
         self.no_nul("name", &request.name);
@@ -727,15 +694,6 @@ impl Findings {
         self.no_nul("event", &handler.event);
         if handler.event.trim().is_empty() {
             self.add("event", "Missing event location");
-        } else if !is_event(&handler.event) {
-            let message = "the only source of events in this release is conductor: write \
-                           conductor:WORKFLOW:NAME, where NAME is the reference of an EVENT task \
-                           whose sink is conductor, or what stands behind conductor: in its sink; \
-                           or write the type of an onStateChange event";
-            self.add_value("event", message, &handler.event);
-        }
-        if handler.actions.is_empty() {
-            self.add("actions", "No actions specified. Please specify at-least one action");
         }
         if handler.actions.len() > ACTIONS_MAX {
             self.add("actions", format!("a handler may have {ACTIONS_MAX} actions and no more"));
@@ -794,16 +752,6 @@ impl Findings {
             self.add(format!("{path}.workflowId"), message);
         }
     }
-}
-
-/// `conductor:WORKFLOW:NAME`, which is what EVENT tasks publish to; or a name without a source, which
-/// is what steps tell their states under.
-fn is_event(event: &str) -> bool {
-    if !event.contains(':') {
-        return !event.trim().is_empty() && event != "conductor";
-    }
-    let place = event.strip_prefix("conductor:").and_then(|place| place.split_once(':'));
-    place.is_some_and(|(workflow, name)| !workflow.is_empty() && !name.is_empty())
 }
 
 fn shortened(text: &str, chars_max: usize) -> String {
@@ -1326,63 +1274,6 @@ mod tests {
     }
 
     #[test]
-    fn a_fork_is_followed_by_its_join() {
-        let fork = step("FORK_JOIN", json!({"forkTasks": [[named("a")]]}));
-        let join = step("JOIN", json!({"taskReferenceName": "j", "joinOn": ["a"]}));
-        assert_eq!(of(json!([fork, join])), [""; 0]);
-        let alone =
-            ["tasks[0]: FORK_JOIN task must be followed by a JOIN task, taskName: n".to_owned()];
-        assert_eq!(of(json!([fork])), alone);
-        assert_eq!(of(json!([fork, named("b"), join])), alone);
-        let case = step(
-            "SWITCH",
-            json!({"taskReferenceName": "s", "evaluatorType": "value-param", "expression": "x",
-                "decisionCases": {"x": [fork]}}),
-        );
-        assert_eq!(of(json!([case, join])), [""; 0]);
-    }
-
-    #[test]
-    fn a_dynamic_fork_in_a_branch_has_a_join_of_its_own() {
-        let fork = step(
-            "FORK_JOIN_DYNAMIC",
-            json!({"taskReferenceName": "d", "dynamicForkJoinTasksParam": "p"}),
-        );
-        let own = step("JOIN", json!({"taskReferenceName": "i"}));
-        let join = step("JOIN", json!({"taskReferenceName": "j", "joinOn": ["d"]}));
-        let outer = |branch: Value| step("FORK_JOIN", json!({"forkTasks": [branch]}));
-        assert_eq!(of(json!([outer(json!([fork, own])), join])), [""; 0]);
-        let message = "FORK_JOIN_DYNAMIC task at the end of a branch must be followed by a JOIN task of \
-                       its own, taskName: n";
-        let alone = format!("tasks[0].forkTasks[0][0]: {message}");
-        assert_eq!(of(json!([outer(json!([fork])), join])), [alone]);
-        let case = step(
-            "SWITCH",
-            json!({"taskReferenceName": "s", "evaluatorType": "value-param", "expression": "x",
-                "decisionCases": {"x": [fork]}}),
-        );
-        assert_eq!(of(json!([case, join])), [""; 0], "the JOIN behind the choice is its own");
-        let alone = format!("tasks[0].forkTasks[0][0].decisionCases[x][0]: {message}");
-        assert_eq!(of(json!([outer(json!([case])), join])), [alone]);
-    }
-
-    #[test]
-    fn a_join_waits_for_steps_that_exist() {
-        let join = |references: Value| step("JOIN", json!({"joinOn": references}));
-        assert_eq!(
-            of(json!([named("a"), join(json!(["a", "b"]))])),
-            [
-                "tasks[1].joinOn[1]: joinOn: b for given task: n is not defined in workflow definition."
-            ]
-        );
-        let fork = step(
-            "FORK_JOIN_DYNAMIC",
-            json!({"taskReferenceName": "f", "dynamicForkJoinTasksParam": "p"}),
-        );
-        assert_eq!(of(json!([fork, join(json!(["b"]))])), [""; 0]);
-    }
-
-    #[test]
     fn expressions_start_from_the_workflow_or_a_known_step() {
         let steps = |value: Value| {
             json!([
@@ -1526,9 +1417,12 @@ mod tests {
         };
         assert_eq!(of(json!({"name": "wf", "priority": 99})), [""; 0]);
         assert_eq!(
+            of(json!({"name": "", "workflowDef": {}}))[0],
+            "name: Workflow name cannot be null or empty"
+        );
+        assert_eq!(
             of(json!({"priority": 100, "workflowDef": {"name": "wf"}})),
             [
-                "name: Workflow name cannot be null or empty",
                 "priority: priority: 100 should be maximum 99",
                 "workflowDef.tasks: WorkflowTask list cannot be empty",
             ]
@@ -1550,47 +1444,15 @@ mod tests {
     }
 
     #[test]
-    fn a_handler_needs_a_name_an_event_and_actions() {
+    fn a_handler_needs_a_name_and_an_event() {
         assert_eq!(
             handler(json!({})),
-            [
-                "name: Missing event handler name",
-                "event: Missing event location",
-                "actions: No actions specified. Please specify at-least one action",
-            ]
+            ["name: Missing event handler name", "event: Missing event location",]
         );
         let many: Vec<_> = (0..=ACTIONS_MAX).map(|_| json!({"action": "fly"})).collect();
         let found = handler(json!({"name": "h", "event": "conductor:a:b", "actions": many}));
         assert_eq!(found[0], "actions: a handler may have 100 actions and no more");
         assert_eq!(found.len(), 1 + ACTIONS_MAX);
-    }
-
-    #[test]
-    fn only_events_that_can_happen_are_waited_for() {
-        let start = json!([{"action": "start_workflow", "start_workflow": {"name": "w"}}]);
-        let of = |event: &str| handler(json!({"name": "h", "event": event, "actions": start}));
-        for event in ["conductor:order:paid", "conductor:a:b:c/d", "paid"] {
-            assert_eq!(of(event), [""; 0], "{event}");
-        }
-        for event in ["kafka:topic", "conductor", "conductor:", "conductor:order", "conductor::x"] {
-            assert!(of(event)[0].starts_with("event: the only source of events"), "{event}");
-        }
-    }
-
-    #[test]
-    fn a_step_tells_known_states_under_names_that_can_be_heard() {
-        let of = |states: Value| of_step("SIMPLE", json!({"onStateChange": states}));
-        let event = json!([{"type": "paid", "payload": {"a": "${workflow.input.a}"}}]);
-        assert_eq!(of(json!({"onStart, onFailed": event, "onScheduled": event})), [""; 0]);
-        assert_eq!(of(json!({"onSuccess,onCancelled": [{"type": "conductor:w:x"}]})), [""; 0]);
-        let told = of(json!({"onStart,onEnd": event}));
-        let said = "tasks[0].onStateChange[onStart,onEnd]: there is no such state: write one or \
-                    more of onScheduled, onStart, onSuccess, onFailed, onCancelled";
-        assert_eq!(told, [said]);
-        for name in ["", " ", "kafka:topic", "conductor"] {
-            let told = of(json!({"onStart": [{"type": name}]}));
-            assert!(told[0].starts_with("tasks[0].onStateChange[onStart][0].type: must"), "{name}");
-        }
     }
 
     #[test]

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    ExecutionId, Payload, Task, TaskId, Timestamp, Traceparent, WorkflowDef, WorkflowStatus,
-    lenient,
+    ExecutionId, Payload, Task, TaskId, TaskResultStatus, Timestamp, Traceparent, WorkflowDef,
+    WorkflowStatus, lenient,
 };
 
 /// One run of a definition.
@@ -80,6 +80,9 @@ pub struct Workflow {
     /// It waits for its turn; this run was in its way when it came.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked_by: Option<ExecutionId>,
+    /// Why the limit of its definition does not count it: a part of `concurrency.key` is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_counted: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aggregate_token_usage: Option<Value>,
     #[serde(default)]
@@ -90,6 +93,26 @@ pub struct Workflow {
     /// Ours: the trace it was started in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traceparent: Option<Traceparent>,
+    /// Ours: answers for tasks that are not there yet, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept_answers: Vec<KeptAnswer>,
+}
+
+/// What somebody said for a task that is not there yet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct KeptAnswer {
+    /// Absent: for whichever WAIT or YIELD comes first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_reference_name: Option<String>,
+    pub status: TaskResultStatus,
+    #[serde(default, deserialize_with = "lenient::object")]
+    pub output: Payload,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worker_id: Option<String>,
+    pub received_at: Timestamp,
+    /// After this the answer counts no more.
+    pub expires_at: Timestamp,
 }
 
 /// `GET /workflow/{id}/status`: the short answer. Output and variables only when asked for.

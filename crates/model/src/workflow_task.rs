@@ -13,7 +13,8 @@ use serde_json::{Map, Value};
 use crate::names::names;
 use crate::workflow_def::EMPTY_MAP;
 use crate::{
-    CacheConfig, EffectPolicy, IdempotencyStrategy, Ordered, TaskDef, WorkflowDef, lenient,
+    CacheConfig, Downstream, EffectPolicy, IdempotencyStrategy, Ordered, TaskDef, WorkflowDef,
+    lenient,
 };
 
 /// Steps inside steps, inline definitions included. A debug build reads this many on 2 MiB of stack.
@@ -99,6 +100,9 @@ pub struct WorkflowTask {
     /// Ours: wins over that of the task definition.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effect: Option<EffectPolicy>,
+    /// Ours: what is known of the service that an HTTP step speaks to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub downstream: Option<Downstream>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Map<String, Value>>,
     /// The other name of `type` on input. Moved there while reading, so nobody else meets it.
@@ -146,6 +150,7 @@ impl Default for WorkflowTask {
             permissive: false,
             cache_config: None,
             effect: None,
+            downstream: None,
             metadata: Some(Map::new()),
             workflow_task_type: None,
         }

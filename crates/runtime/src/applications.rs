@@ -49,6 +49,9 @@ pub struct Application {
     pub name: String,
     #[serde(default)]
     pub roles: BTreeSet<Role>,
+    /// What the roles were called when they were given.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub role_names: BTreeSet<String>,
     #[serde(default)]
     pub keys: Vec<AccessKey>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -101,6 +104,7 @@ impl Application {
             id: draw_id(),
             name: name.to_owned(),
             roles: BTreeSet::new(),
+            role_names: BTreeSet::new(),
             keys: Vec::new(),
             tags: Vec::new(),
             created_by: by.to_owned(),

@@ -1,8 +1,10 @@
 //! # Blocking: runs as those see them who wait for them
 //!
 //! A run is worth telling about when it is over, when a task somebody named is over, or when it
-//! waits for somebody's word, here or in a child. Looked at whenever one of them changes.
+//! waits for somebody's word, here or in a child. Looked at whenever one of them changes. A named
+//! task that is over is what the run is blocked by: the caller asked for that one.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use semel_engine::{Execution, Task};
@@ -17,6 +19,9 @@ use crate::world::World;
 
 /// How deep children are looked into.
 const DEPTH_MAX: usize = 100;
+
+/// How many runs below one that is over are searched for a named task.
+const CHILDREN_MAX: usize = 100;
 
 /// A run, and the task it waits in.
 #[derive(Clone, Debug)]
@@ -37,6 +42,8 @@ pub struct Seen {
 struct Look {
     run: Snapshot,
     blocked: Option<Blocked>,
+    /// The task that was named, when it is over.
+    past: Option<Blocked>,
     is_over: bool,
     /// Every run that was looked at.
     runs: Vec<ExecutionId>,
@@ -88,10 +95,39 @@ impl Runtime {
 impl World {
     fn look(&self, id: ExecutionId, references: &[String]) -> Result<Option<Look>, Failure> {
         let Some(run) = self.read(id)? else { return Ok(None) };
-        let mut look = Look { run: run.clone(), blocked: None, is_over: false, runs: Vec::new() };
+        let mut look =
+            Look { run: run.clone(), blocked: None, past: None, is_over: false, runs: Vec::new() };
         self.look_into(&run, references, &mut look, 0)?;
-        look.is_over |= run.execution.is_closed();
+        if run.execution.is_closed() {
+            look.is_over = true;
+            look.past = match look.past.take() {
+                None if !references.is_empty() => self.past_below(&run, references)?,
+                found => found,
+            };
+        }
+        look.blocked = look.past.take().or(look.blocked);
         Ok(Some(look))
+    }
+
+    /// A named task of a child that is over with its parent.
+    fn past_below(
+        &self,
+        run: &Snapshot,
+        references: &[String],
+    ) -> Result<Option<Blocked>, Failure> {
+        let children = |run: &Snapshot| -> Vec<_> {
+            run.execution.tasks().filter_map(|task| Some(task.child?.run)).collect()
+        };
+        let mut waiting = VecDeque::from(children(run));
+        for _ in 0..CHILDREN_MAX {
+            let Some(id) = waiting.pop_front() else { break };
+            let Some(below) = self.read(id)? else { continue };
+            if let Some(task) = references.iter().find_map(|name| past(&below.execution, name)) {
+                return Ok(Some(Blocked { task, run: below }));
+            }
+            waiting.extend(children(&below));
+        }
+        Ok(None)
     }
 
     /// Tasks in the order of scheduling; into a child where its task stands.
@@ -103,7 +139,10 @@ impl World {
         depth: usize,
     ) -> Result<(), Failure> {
         look.runs.push(run.execution.id());
-        look.is_over |= references.iter().any(|reference| is_past(&run.execution, reference));
+        let named = references.iter().find_map(|name| past(&run.execution, name));
+        if let Some(task) = named.filter(|_| look.past.is_none()) {
+            look.past = Some(Blocked { run: run.clone(), task });
+        }
         for task in run.execution.open_tasks() {
             if look.blocked.is_none() && task.is_blocking() {
                 look.blocked = Some(Blocked { run: run.clone(), task: task.id });
@@ -140,7 +179,33 @@ impl World {
     }
 }
 
-/// The last attempt at that step is over; one that will be tried again is not the last.
-fn is_past(execution: &Execution, reference: &str) -> bool {
-    execution.latest(reference).is_some_and(|task| task.status.is_terminal())
+impl World {
+    /// The run that keeps a signal while nothing waits: the innermost one that is under way and may
+    /// come to more WAITs than it keeps signals, for a run goes on only when those below it have
+    /// ended.
+    pub fn signal_keeper(&self, id: ExecutionId) -> Result<ExecutionId, Failure> {
+        let run = self.read(id)?.ok_or_else(|| Failure::NoExecution(id.to_string()))?;
+        Ok(self.keeper_below(&run, 0)?.unwrap_or(id))
+    }
+
+    fn keeper_below(&self, run: &Snapshot, depth: usize) -> Result<Option<ExecutionId>, Failure> {
+        for task in run.execution.open_tasks() {
+            let Some(below) = self.below(task)?.filter(|_| depth < DEPTH_MAX) else { continue };
+            if let Some(found) = self.keeper_below(&below, depth + 1)? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(Some(run.execution.id()).filter(|_| run.execution.may_need_signal(run.now)))
+    }
+}
+
+/// The last attempt at that step if it is over; one that will be tried again is not the last. The
+/// name of a step inside a loop stands for each of its turns.
+fn past(execution: &Execution, reference: &str) -> Option<TaskId> {
+    if let Some(task) = execution.latest(reference) {
+        return task.status.is_terminal().then_some(task.id);
+    }
+    let at_step = execution.tasks().filter(|task| task.step.reference() == reference);
+    let over = at_step.filter(|task| task.status.is_terminal() && !task.replaced);
+    over.last().map(|task| task.id)
 }

@@ -3,7 +3,7 @@
 //! Touches deliveries and limits, never an execution. The fence is drawn while the row is held and
 //! is durable before the worker sees the task (law 4).
 
-use semel_engine::{Claimed, Delivery, Limits, Queue, Token};
+use semel_engine::{Claimed, Delivery, Limits, Queue, Rejection, Token, judge_renewal};
 use semel_store::{Place, Row};
 
 use crate::draft::Draft;
@@ -178,18 +178,10 @@ impl Round {
         if self.held.skipped.contains(&Row::Delivery(renewal.place)) {
             return Outcome::Defer;
         }
-        let Some(Some(row)) = self.delivery(renewal.place) else {
-            return Outcome::Answer(Ok(Answer::NotHeld));
+        let row = match self.judge_renewal(world, renewal) {
+            Ok(row) => row,
+            Err(outcome) => return outcome,
         };
-        let lease = &row.hand_out;
-        let mine = match (renewal.fence, &renewal.worker, &lease.worker) {
-            (Some(fence), _, _) => fence == lease.fence,
-            (None, Some(worker), Some(holder)) => worker == holder,
-            (None, _, _) => true,
-        };
-        if !lease.leased || !mine {
-            return Outcome::Answer(Ok(Answer::NotHeld));
-        }
         let mut renewed = row.clone();
         match handed_out(world, row.clone()) {
             Ok(out) => {
@@ -201,10 +193,42 @@ impl Round {
             Err(failure) => return Outcome::Answer(Err(failure)),
         }
         let lease_until = renewed.hand_out.lease_until;
-        if renewed != *row {
+        if renewed != row {
             self.writes.deliveries.insert(renewal.place, Some(renewed));
         }
         Outcome::Answer(Ok(Answer::Renewed { lease_until }))
+    }
+
+    /// The row, if the renewal is by its holder. The execution is asked only when the row does not
+    /// tell: the names differ, or the renewal is refused and that is written down.
+    fn judge_renewal(&mut self, world: &World, renewal: &Renewal) -> Result<Delivery, Outcome> {
+        let Renewal { place, fence, worker, .. } = renewal;
+        let row = self.delivery(*place).flatten().cloned();
+        let worker = worker.as_deref();
+        let judged =
+            row.as_ref().and_then(|row| judge_renewal(&row.hand_out, None, *fence, worker));
+        if let (Some(row), Some(Ok(()))) = (&row, &judged) {
+            return Ok(row.clone());
+        }
+        let is_skipped = self.held.skipped.contains(&Row::Head(place.execution));
+        if !is_skipped && !self.held.heads.contains_key(&place.execution) {
+            return Err(Outcome::Again(Want::Head(place.execution)));
+        }
+        let (_, execution) = self.execution(world, place.execution)?;
+        let Some(task) = execution.task(place.task) else {
+            let unknown = Rejection::UnknownTask(place.task);
+            return Err(Outcome::Answer(Err(Failure::Rejected(unknown))));
+        };
+        let judged = match &row {
+            Some(row) => judge_renewal(&row.hand_out, Some(task), *fence, worker),
+            None => None,
+        };
+        let nobodys = || Rejection::Stale("nobody holds the task any more".to_owned());
+        match (row, judged.unwrap_or_else(|| Err(nobodys()))) {
+            (Some(row), Ok(())) => Ok(row),
+            (_, Err(rejection)) => Err(self.note_stale_renewal(renewal, task, rejection)),
+            (None, Ok(())) => Err(self.note_stale_renewal(renewal, task, nobodys())),
+        }
     }
 }
 

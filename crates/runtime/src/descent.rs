@@ -27,7 +27,10 @@ impl World {
             let is_failed = |task: &&Arc<Task>| {
                 !task.replaced && !task.is_passed_over && !task.status.is_successful()
             };
-            let Some(failed) = execution.tasks().find(is_failed) else { return Ok(at) };
+            // A loop stands before the steps inside it, and fails because one of them did.
+            let failed = execution.tasks().filter(is_failed).find(|task| !task.is_passive());
+            let failed = failed.or_else(|| execution.tasks().find(is_failed));
+            let Some(failed) = failed else { return Ok(at) };
             at = Some(execution.id());
             let below = failed.child.filter(|child| !child.is_observed);
             let below = below.map(|child| self.glance(child.run)).transpose()?.flatten();

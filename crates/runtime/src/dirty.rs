@@ -161,7 +161,8 @@ impl Touched {
             | Change::Queued { .. }
             | Change::Admitted { .. }
             | Change::MessagesTaken { .. }
-            | Change::MessagesReturned { .. } => {}
+            | Change::MessagesReturned { .. }
+            | Change::Answer(_) => {}
         }
     }
 

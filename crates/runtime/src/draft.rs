@@ -104,6 +104,7 @@ impl Round {
             now: self.held.now,
             deliveries: hand_outs.collect(),
             environment: environment.map_err(|failure| Outcome::Answer(Err(failure)))?,
+            key_hosts: world.key_hosts.clone(),
             epoch: hearing.epoch,
             fence: Some(self.next_fence(draft)),
             ..Facts::default()
@@ -225,7 +226,7 @@ impl Round {
                 let claimed = draft.claims.get(&key).map(|run| Claim::live(*run));
                 let claim = match claimed {
                     Some(claim) => Some(claim),
-                    None => self.kept(self.record_in(draft, &key)?).and_then(Record::claim),
+                    None => self.start_record(draft, &key)?.as_ref().and_then(Record::claim),
                 };
                 facts.records.entry(key.scope).or_default().insert(key.key, claim);
                 Ok(())

@@ -73,7 +73,8 @@ impl Runtime {
             let before = before.ok_or_else(|| Failure::Missing(wanted.clone()))?;
             let before = Handlers::parse(&wanted.name, before)?;
             let tags = handler.tags.clone().or(before.tags);
-            Handlers::body(&EventHandler { tags, ..handler.clone() }).map(Some)
+            let created_by = handler.created_by.clone().or(before.created_by);
+            Handlers::body(&EventHandler { tags, created_by, ..handler.clone() }).map(Some)
         };
         self.edit(key, edit).await.map(|_| ())
     }

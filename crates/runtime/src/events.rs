@@ -6,6 +6,7 @@ use semel_engine::{Event, Execution, Head, Message, Question, Queue, Task};
 use semel_model::{ExecutionId, TaskId};
 use semel_store::{Place, Row};
 
+use crate::alarms::{Alarm, What};
 use crate::draft::{Draft, Hearing};
 use crate::failure::Failure;
 use crate::round::{Outcome, Round};
@@ -32,9 +33,10 @@ impl Round {
             return Outcome::Answer(Err(Failure::Parked(reason.clone())));
         }
         let subject = subject(&work.event, &execution);
+        let is_early = is_early(&work.event, &execution);
         let changed = match self.decide_event(world, work, wants, &head, &execution) {
             Ok(changed) => changed,
-            Err(outcome) => return self.stopped(work, outcome),
+            Err(outcome) => return self.stopped(world, work, outcome),
         };
         if changed {
             self.writes.logs.extend(work.logs.iter().cloned());
@@ -42,7 +44,12 @@ impl Round {
         if !changed && matches!(work.event, Event::Woke) {
             self.rearm(&execution, head);
         }
-        self.answer(world, work, subject, changed)
+        let standing = match changed {
+            false => Standing::Repeated,
+            true if is_early => Standing::Kept,
+            true => Standing::Applied,
+        };
+        self.answer(world, work, subject, standing)
     }
 
     /// The event, the runs it creates and the ancestors it revives: all of it or none.
@@ -168,16 +175,20 @@ impl Round {
     }
 
     /// A fault parks its execution: visible, and left alone until somebody lifts it.
-    fn stopped(&mut self, work: &EventWork, outcome: Outcome) -> Outcome {
+    fn stopped(&mut self, world: &World, work: &EventWork, outcome: Outcome) -> Outcome {
         if let Outcome::Answer(Err(Failure::Fault(fault))) = &outcome {
             self.park(work.execution, &format!("{fault}; at {:?}", work.event));
         }
-        self.note_stale(work, outcome)
+        self.note_stale(world, work, outcome)
     }
 
     pub(crate) fn park(&mut self, id: ExecutionId, reason: &str) -> Outcome {
         let Ok(mut head) = self.head(id) else { return Outcome::Answer(Ok(Answer::Noted)) };
-        self.tally.parked += u64::from(head.parked.is_none());
+        if head.parked.is_none() {
+            self.tally.parked += 1;
+            let what = What::Parked { run: id, reason: reason.to_owned() };
+            self.tally.alarms.push(Alarm { at: self.held.now, what });
+        }
         head.parked = Some(reason.to_owned());
         head.wake_at = None;
         self.writes.heads.insert(id, head);
@@ -214,9 +225,8 @@ impl Round {
         world: &World,
         work: &EventWork,
         task: Option<TaskId>,
-        changed: bool,
+        standing: Standing,
     ) -> Outcome {
-        let standing = if changed { Standing::Applied } else { Standing::Repeated };
         let next = match (&work.next, task) {
             (Some(next), Some(task)) => self.next_task(world, work.execution, task, next, standing),
             _ => Ok(None),
@@ -265,12 +275,28 @@ pub(crate) fn queue_of(task: &Task) -> Queue {
     Queue { task_type, domain: task.domain.clone() }
 }
 
+/// It answers for a task that is not open.
+fn is_early(event: &Event, before: &Execution) -> bool {
+    match event {
+        Event::Named { reference, .. } => before.named(reference).is_none(),
+        Event::Signalled { .. } => before.first_wait().is_none(),
+        _ => false,
+    }
+}
+
 /// The task an event is about, if it is about one.
 pub(crate) fn subject(event: &Event, before: &Execution) -> Option<TaskId> {
     match event {
         Event::Reported(report) => Some(report.task),
         Event::Expired { task } | Event::Answered { task, .. } => Some(*task),
-        Event::Named { reference, .. } => before.latest(reference).map(|task| task.id),
+        Event::Named { reference, .. } => {
+            let found = before.named(reference).or_else(|| before.latest(reference));
+            found.map(|task| task.id)
+        }
+        Event::StateUpdated { task: Some(task), .. } => Some(*task),
+        Event::StateUpdated { task: None, reference, .. } => {
+            before.named(reference.as_deref()?).map(|task| task.id)
+        }
         Event::Signalled { .. } => before.first_wait().map(|task| task.id),
         Event::Told(Message::ChildEnded { task, .. }) => Some(*task),
         Event::Started(_)

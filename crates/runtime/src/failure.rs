@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use semel_engine::{EntryError, RecordKey, Rejection};
-use semel_model::ExecutionId;
+use semel_model::{ExecutionId, Timestamp};
 use semel_store::{DocumentKey, Kind, StoreError};
 
 use crate::starts::Refused;
@@ -23,8 +23,8 @@ pub enum Failure {
     #[error("{}", .0.told())]
     Refused(Box<Refused>),
     /// The key of this request named another one before.
-    #[error("the Idempotency-Key {} was used for another request", .0.key)]
-    KeyReused(RecordKey),
+    #[error("the Idempotency-Key {} was used for another request", .key.key)]
+    KeyReused { key: RecordKey, expires_at: Timestamp },
     #[error("{} {} exists already; {} to replace it", .0.kind.as_str(), .0.name, replacing(.0))]
     Exists(DocumentKey),
     #[error("no {} definition by name: {}", .0.kind.as_str(), .0.name)]

@@ -46,7 +46,17 @@ impl Round {
             ) => Err(Outcome::Answer(Err(Rejection::Limited(Box::new(limited.clone())).into()))),
         };
         match done {
-            Ok(answer) => Outcome::Answer(Ok(answer)),
+            Ok(answer) => {
+                // A run that was to be replaced under the key is still there, and so is its record.
+                if replaces.is_none() {
+                    match &answer {
+                        Answer::Skipped { id } => self.note_given(work, *id, "SKIPPED"),
+                        Answer::Coalesced { id } => self.note_given(work, *id, "COALESCED"),
+                        _ => {}
+                    }
+                }
+                Outcome::Answer(Ok(answer))
+            }
             Err(outcome) => outcome,
         }
     }

@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use metrics::gauge;
+use semel_model::Timestamp;
+use semel_store::Open;
 
 use crate::failure::Failure;
 use crate::world::World;
@@ -30,7 +32,44 @@ impl Shown {
     }
 }
 
+/// How long a look at what is open serves the scrapes after it.
+const LOOK_LASTS_MS: i64 = 5_000;
+
+/// What was open at the last look, by kind.
+#[derive(Default)]
+pub(crate) struct OpenLook(Mutex<Option<(Timestamp, BTreeMap<&'static str, Open>)>>);
+
 impl World {
+    /// What waits for somebody, by kind. The kinds are those of explanations, in lower case.
+    fn open_now(&self, now: Timestamp) -> Result<BTreeMap<&'static str, Open>, Failure> {
+        let mut look = self.open_look.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_fresh = |at: Timestamp| (0..LOOK_LASTS_MS).contains(&now.since_ms(at));
+        if let Some((_, open)) = look.as_ref().filter(|(at, _)| is_fresh(*at)) {
+            return Ok(open.clone());
+        }
+        let found = self.store.open_waits()?;
+        let line = |kind: &str| found.lines.get(kind).copied().unwrap_or_default();
+        let open = BTreeMap::from([
+            ("effect_in_doubt", found.unknown),
+            ("effect_waited_for", line("effect")),
+            ("lock", line("lock")),
+            ("queued", line("gate")),
+            ("parked", found.parked),
+        ]);
+        *look = Some((now, open.clone()));
+        Ok(open)
+    }
+
+    fn observe_open(&self) -> Result<(), Failure> {
+        let now = self.store.now();
+        for (kind, open) in self.open_now(now)? {
+            let age_ms = open.oldest.map_or(0, |at| now.since_ms(at).max(0));
+            gauge!("semel_waits_open", "kind" => kind).set(open.count as f64);
+            gauge!("semel_waits_oldest_seconds", "kind" => kind).set(age_ms as f64 / 1000.0);
+        }
+        Ok(())
+    }
+
     /// Sets every gauge. `inbox` is how many items wait for the lane.
     pub(crate) fn observe(&self, inbox: usize) -> Result<(), Failure> {
         gauge!("semel_inbox_items").set(inbox as f64);
@@ -63,7 +102,7 @@ impl World {
             *live.entry(labels).or_default() += count as f64;
         }
         self.shown.show("workflow_running", live);
-        Ok(())
+        self.observe_open()
     }
 
     fn task_type(&self, name: &str) -> Labels {

@@ -144,6 +144,14 @@ impl Inbox {
         }
     }
 
+    /// Waits for what is away, a while; false: nothing is, and nothing came.
+    pub(crate) fn wait_for_lent(&self, at_most: Duration) -> bool {
+        let is_waiting = |state: &mut State| state.items.is_empty() && state.away > 0;
+        let waited = self.filled.wait_timeout_while(self.state(), at_most, is_waiting);
+        let state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        !state.items.is_empty() || state.away > 0
+    }
+
     #[cfg(test)]
     pub(crate) fn is_quiet(&self, now: Timestamp) -> bool {
         self.state().is_quiet(now)

@@ -6,6 +6,7 @@ use semel_model::Tag;
 use semel_store::{DocumentKey, Kind, StoreError};
 
 use crate::failure::Failure;
+use crate::work::{DocumentRule, DocumentWrite};
 use crate::world::World;
 
 pub(crate) fn changed(
@@ -27,6 +28,22 @@ fn parse(body: &[u8]) -> Result<Vec<Tag>, Failure> {
 }
 
 impl World {
+    /// The write that changes the tags of one name, if nobody changes them meanwhile; none: they are so
+    /// already.
+    pub fn label_write(
+        &self,
+        kind: Kind,
+        name: &str,
+        retag: impl Fn(&mut Vec<Tag>) -> Result<(), Failure>,
+    ) -> Result<Option<DocumentWrite>, Failure> {
+        let key = DocumentKey { kind, name: name.to_owned(), version: 0 };
+        let before = self.store.document(&key)?;
+        let body = changed(before.as_deref(), retag)?;
+        let is_changed = body != before;
+        let write = DocumentWrite { key, body, rule: DocumentRule::Unchanged(before) };
+        Ok(is_changed.then_some(write))
+    }
+
     pub fn labels(&self, kind: Kind, name: &str) -> Result<Vec<Tag>, Failure> {
         let key = DocumentKey { kind, name: name.to_owned(), version: 0 };
         self.store.document(&key)?.map_or(Ok(Vec::new()), |body| parse(&body))

@@ -49,6 +49,8 @@ pub struct Lane {
     pub(crate) looked_at: Timestamp,
     /// Until then nothing is looked for that could be removed.
     pub(crate) swept_until: Timestamp,
+    /// Until then no claims are looked for that have lapsed.
+    pub(crate) lapses_until: Timestamp,
     /// When it last set out to note that the store is alive.
     tried_at: Timestamp,
     sabotage: Sabotage,
@@ -109,6 +111,7 @@ impl Lane {
             width: ROUND_ITEMS_MAX,
             looked_at: Timestamp::NOT_YET,
             swept_until: Timestamp::NOT_YET,
+            lapses_until: Timestamp::NOT_YET,
             tried_at: Timestamp::NOT_YET,
             sabotage,
         })
@@ -223,7 +226,7 @@ impl Lane {
             Work::Remove(removal) => round.remove(&self.world, removal),
             Work::Expire(runs, before) => round.expire(&self.world, runs, *before),
             Work::Settle(settlement) => round.settle(&self.world, settlement),
-            Work::Forget(keys) => round.forget(keys),
+            Work::Forget(keys) => round.forget(&self.world, keys),
             Work::Call(call) => round.call(call),
             Work::Reset(key, by) => round.reset(key, by),
             Work::Beat => Outcome::Answer(Ok(Answer::Noted)),

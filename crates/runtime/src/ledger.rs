@@ -7,17 +7,18 @@ use std::time::Duration;
 
 use semel_engine::{
     Act, Decided, LOCK_SCOPE, LetsGo, LockAct, MessageRow, Record, RecordKey, RecordState, Ruled,
-    Ruling, judge_ledger, judge_lock,
+    Ruling, judge_grant, judge_ledger, judge_lock,
 };
 use semel_model::Timestamp;
 use semel_store::Writes;
 
+use crate::alarms::{Alarm, What};
 use crate::draft::Draft;
 use crate::failure::Failure;
 use crate::guards::{LET_GO_MAX, claim_of};
 use crate::inbox::Class;
 use crate::requests::Step;
-use crate::round::{Outcome, Round};
+use crate::round::{Outcome, Round, Want};
 use crate::runtime::Runtime;
 use crate::timers::LOOK_EVERY;
 use crate::work::{Answer, Work};
@@ -38,12 +39,20 @@ pub enum Asks {
 }
 
 impl Asks {
-    /// The number that counts such calls.
-    pub(crate) fn meter(&self) -> &'static str {
+    /// The number that counts such calls; none: nobody has called.
+    pub(crate) fn meter(&self) -> Option<&'static str> {
         match self {
-            Self::Ledger(_) => "semel_effect_calls_total",
-            Self::Lock(_) => "semel_lock_calls_total",
+            Self::Ledger(Act::Lapse) => None,
+            Self::Ledger(_) => Some("semel_effect_calls_total"),
+            Self::Lock(_) => Some("semel_lock_calls_total"),
         }
+    }
+}
+
+impl Asks {
+    /// It asks for more time, and again for more when it asks again.
+    pub(crate) fn renews(&self) -> bool {
+        matches!(self, Self::Ledger(Act::Renew { .. }) | Self::Lock(LockAct::Renew { .. }))
     }
 }
 
@@ -56,7 +65,11 @@ impl Round {
     }
 
     fn rule(&mut self, call: &Call) -> Result<Ruled, Outcome> {
-        let held = self.held_record(&call.key)?;
+        let orphan = self.orphan(call)?;
+        let held = match &orphan {
+            Some(orphan) => Some(orphan),
+            None => self.held_record(&call.key)?,
+        };
         let (now, fence) = (self.held.now, self.next_fence(&Draft::default()));
         let Ruling { record, verdict, lets_go } = match &call.asks {
             Asks::Ledger(act) => judge_ledger(held, act, now, fence),
@@ -65,6 +78,7 @@ impl Round {
         let mismatch = matches!(verdict, Ruled::Mismatch(_));
         let outcome = match (&call.asks, &verdict) {
             (Asks::Ledger(Act::Reset), Ruled::Noted(_)) => "RESET",
+            (Asks::Lock(LockAct::Free { .. }), Ruled::Noted(_)) => "FREED",
             (Asks::Ledger(Act::Resolve { .. }), Ruled::Noted(_)) => "RESOLVED",
             (
                 Asks::Ledger(Act::Renew { .. }) | Asks::Lock(LockAct::Renew { .. }),
@@ -75,13 +89,19 @@ impl Round {
         let decided =
             Decided { at: now, by: call.by.clone(), outcome: outcome.to_owned(), mismatch };
         let Some(mut record) = record else {
-            if held.is_some() {
+            if held.is_some() && call.asks.meter().is_some() {
                 self.hit(&call.key, decided);
             }
             return Ok(verdict);
         };
         if lets_go != LetsGo::Nobody && record.detail.line > 0 {
             self.line(&Draft::default(), &call.key)?; // All or nothing: it must be held.
+        }
+        if held.is_some_and(|held| held.state != record.state)
+            && record.state == RecordState::Unknown
+        {
+            let what = What::EffectInDoubt { effect: call.key.clone(), run: record.run };
+            self.tally.alarms.push(Alarm { at: now, what });
         }
         record.note(decided);
         self.fence = self.fence.max(record.detail.fence);
@@ -92,6 +112,37 @@ impl Round {
             LetsGo::All => self.free(&call.key, true)?,
         }
         Ok(verdict)
+    }
+
+    /// What became of what a call was granted when it was made before. None: it was no grant.
+    pub(crate) fn granted_before(
+        &self,
+        call: &Call,
+        granted: &Ruled,
+    ) -> Result<Option<Ruled>, Outcome> {
+        let (owner, is_lock) = match &call.asks {
+            Asks::Ledger(Act::TryStart(attempt)) => (&attempt.owner, false),
+            Asks::Lock(LockAct::Acquire { owner, .. }) => (owner, true),
+            Asks::Ledger(_) | Asks::Lock(_) => return Ok(None),
+        };
+        let held = self.held_record(&call.key)?;
+        Ok(judge_grant(held, owner, granted, is_lock, self.held.now))
+    }
+
+    /// The record of an effect whose run is gone, as nobody's: a person can say of it what became of
+    /// the effect, though no run is there to be told.
+    fn orphan(&self, call: &Call) -> Result<Option<Record>, Outcome> {
+        let Asks::Ledger(Act::Resolve { .. }) = &call.asks else { return Ok(None) };
+        let Some(record) = self.held_record(&call.key)? else { return Ok(None) };
+        let Some(run) = record.run else { return Ok(None) };
+        if !self.knows_head(run) {
+            return Err(Outcome::Again(Want::Head(run)));
+        }
+        match self.head(run) {
+            Ok(_) => Ok(None),
+            Err(Outcome::Answer(Err(Failure::NoExecution(_)))) => Ok(Some(record.orphaned())),
+            Err(outcome) => Err(outcome),
+        }
     }
 
     /// Whoever waits for a record of this round is told: all of them, or the oldest, whose it is

@@ -7,6 +7,7 @@
 //! the door.
 
 mod aftermath;
+mod alarms;
 mod applications;
 mod asking;
 mod bells;
@@ -19,6 +20,7 @@ mod documents;
 mod draft;
 mod edits;
 mod events;
+mod explaining;
 mod failure;
 mod gates;
 mod gauges;

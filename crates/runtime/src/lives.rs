@@ -3,18 +3,14 @@
 //! Written in the commit that begins, ends or revives the run, so that whoever starts under the same
 //! key is judged on the record alone.
 
-use semel_engine::{
-    Decided, Event, Execution, RING_MAX, Record, RecordKey, RecordState, fingerprint,
-};
+use semel_engine::{Decided, Event, Execution, Record, RecordKey, RecordState, fingerprint};
 use semel_model::{Digest, ExecutionId};
 
 use crate::draft::{Draft, Hearing};
 use crate::failure::Failure;
 use crate::round::{Layer, Outcome, Round, Want};
+use crate::starts::StartWork;
 use crate::world::World;
-
-/// How long a key outlives its run's retention when nobody says: 30 days.
-pub(crate) const KEY_RETENTION_SECONDS: i64 = 30 * 24 * 3_600;
 
 /// What is known of the request that begins a run.
 #[derive(Clone)]
@@ -26,6 +22,54 @@ pub(crate) struct Origin {
 impl Round {
     pub(crate) fn kept<'a>(&self, record: Option<&'a Record>) -> Option<&'a Record> {
         record.and_then(|record| record.kept_at(self.held.now))
+    }
+
+    /// The record under a start key, as a start is judged on it. That of a start which was given
+    /// another's run fares as that run does.
+    pub(crate) fn start_record(
+        &self,
+        draft: &Draft,
+        key: &RecordKey,
+    ) -> Result<Option<Record>, Outcome> {
+        let Some(record) = self.kept(self.record_in(draft, key)?) else { return Ok(None) };
+        let Some(run) = record.run.filter(|_| record.detail.given) else {
+            return Ok(Some(record.clone()));
+        };
+        let drafted = draft.layers.iter().rev().find(|layer| layer.execution.id() == run);
+        let status = match drafted {
+            Some(layer) => layer.execution.status(),
+            None if !self.knows_head(run) => return Err(Outcome::Again(Want::Head(run))),
+            None => match self.head(run) {
+                Ok(head) => Some(head.status),
+                Err(Outcome::Answer(Err(Failure::NoExecution(_)))) => None,
+                Err(outcome) => return Err(outcome),
+            },
+        };
+        Ok(Some(record.faring(status)))
+    }
+
+    /// A start that was answered with another's run has a record too: asked again, it is told the
+    /// same and changes nothing.
+    pub(crate) fn note_given(&mut self, work: &StartWork, run: ExecutionId, outcome: &str) {
+        let Some((key, wanted)) = work.record_key().zip(work.key.as_ref()) else { return };
+        let Ok(held) = self.held_record(&key) else { return };
+        let definition = work.definition.definition();
+        let mut record = Record::new(RecordState::Completed, self.held.now);
+        record.run = Some(run);
+        record.version = definition.version;
+        record.detail.given = true;
+        record.detail.fingerprint = wanted.fingerprint;
+        record.detail.request.clone_from(&wanted.request);
+        record.detail.owner = Some(work.principal.clone());
+        let policy = definition.idempotency.as_ref();
+        record.detail.retention_seconds = policy.and_then(|policy| policy.retention_seconds);
+        record.expires_at = Some(record.kept_until(self.held.now));
+        if let Some(before) = held {
+            record.detail.follow(before, run);
+        }
+        let (at, by, outcome) = (self.held.now, work.principal.clone(), outcome.to_owned());
+        record.note(Decided { at, by, outcome, mismatch: false });
+        self.writes.records.insert(key, Some(record));
     }
 
     /// A keyed run that begins, ends or lives again says so in its record. It may not live again
@@ -63,7 +107,8 @@ impl Round {
             layer.records.insert(key, Some(record));
         } else if let Some(left) = held.filter(|it| it.run.is_none() && it.expires_at.is_none()) {
             // The key was reset while this run was live: nobody needs its record any longer.
-            let expires_at = Some(self.held.now.plus_ms(KEY_RETENTION_SECONDS * 1000));
+            let expires_at =
+                Some(self.held.now.plus_ms(semel_engine::KEY_RETENTION_SECONDS * 1000));
             layer.records.insert(key, Some(Record { expires_at, ..left.clone() }));
         }
         Ok(())
@@ -84,11 +129,7 @@ impl Round {
         record.version = definition.version;
         let detail = &mut record.detail;
         if let Some(before) = held {
-            let runs = before.run.iter().chain(&before.detail.earlier).copied();
-            detail.earlier = runs.filter(|it| *it != run.id()).take(RING_MAX).collect();
-            detail.hits = before.detail.hits;
-            detail.last_hit_at = before.detail.last_hit_at;
-            detail.ring.clone_from(&before.detail.ring);
+            detail.follow(before, run.id());
         }
         let policy = definition.idempotency.as_ref();
         detail.retention_seconds = policy.and_then(|policy| policy.retention_seconds);

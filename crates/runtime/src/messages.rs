@@ -8,6 +8,7 @@ use semel_engine::{Address, Event, Letter, Message, MessageKey, MessageRow, Reco
 use semel_model::ExecutionId;
 use semel_store::Row;
 
+use crate::alarms::{Alarm, What};
 use crate::draft::{Draft, Hearing};
 use crate::failure::Failure;
 use crate::round::{Outcome, Round};
@@ -53,7 +54,11 @@ impl Round {
                         Err(outcome) => outcome,
                     };
                 }
-                return self.answer_for(row.key, to, &letter.message, "it does not exist any more");
+                if let Message::SignalRefused { .. } = &letter.message {
+                    let what = What::SignalGone { run: to };
+                    self.tally.alarms.push(Alarm { at: self.held.now, what });
+                }
+                return self.answer_for(row.key, to, &letter, "it does not exist any more");
             }
             Err(outcome) => return outcome,
         };
@@ -92,7 +97,7 @@ impl Round {
                 failure @ (Failure::Rejected(_) | Failure::Conflict { .. } | Failure::Refused(_)),
             ))) => match &letter.message {
                 Message::Handled(handled) => self.not_done(row.key, handled, &failure),
-                message => self.answer_for(row.key, to, message, &failure.to_string()),
+                _ => self.answer_for(row.key, to, &letter, &failure.to_string()),
             },
             // Something could not be read: the row stays, and will be offered again.
             Err(outcome) => outcome,
@@ -108,13 +113,13 @@ impl Round {
         &mut self,
         key: MessageKey,
         to: ExecutionId,
-        message: &Message,
+        letter: &Letter,
         reason: &str,
     ) -> Outcome {
-        if let Some(answer) = message.refused(to, reason) {
+        if let Some(answer) = letter.message.refused(to, reason) {
             let sender = Address::Execution(key.from);
             let key = MessageKey { at: key.at | IN_STEAD, ..key };
-            let body = Letter::of(&answer, &[]).encode();
+            let body = Letter::of(&answer, &letter.payloads).encode();
             self.sent.push((key, sender.clone()));
             self.writes
                 .messages

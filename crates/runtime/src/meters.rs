@@ -12,9 +12,11 @@ use std::time::Duration;
 use metrics::{counter, histogram};
 use semel_engine::{Event, Queue, Rejection};
 
+use crate::alarms::Alarms;
 use crate::failure::Failure;
 use crate::inbox::Class;
 use crate::prepared::Replies;
+use crate::stale::StaleWarnings;
 use crate::tally::Tally;
 use crate::work::{Answer, Standing, Work};
 
@@ -32,6 +34,8 @@ pub(crate) struct Meters {
     versions: Names,
     pub(crate) task_types: Names,
     domains: Names,
+    stale_warnings: StaleWarnings,
+    alarms: Alarms,
 }
 
 /// The values a label has had.
@@ -84,6 +88,14 @@ impl Meters {
     pub(crate) fn told(&self, tally: Tally, replies: &Replies) {
         self.runs(&tally);
         self.tasks(&tally);
+        for late in &tally.stale {
+            match &late.queue {
+                Some(queue) => counter!("semel_stale_reports_total", &self.queue(queue)),
+                None => counter!("semel_stale_reports_total"),
+            }
+            .increment(1);
+            self.stale_warnings.warn(late);
+        }
         for (name, count) in
             [("semel_misses_total", tally.misses), ("semel_executions_parked_total", tally.parked)]
         {
@@ -94,6 +106,7 @@ impl Meters {
         for (outcome, count) in &tally.effects {
             counter!("semel_effects_total", "outcome" => *outcome).increment(*count);
         }
+        self.alarms.raise(&tally.alarms);
         self.answers(replies);
     }
 
@@ -109,7 +122,7 @@ impl Meters {
                 Work::Event(work) if is_report(&work.event) => {
                     Some(("semel_reports_total", report(answer)))
                 }
-                Work::Call(call) => Some((call.asks.meter(), call_outcome(answer))),
+                Work::Call(call) => call.asks.meter().map(|name| (name, call_outcome(answer))),
                 _ => None,
             };
             if let Some(kind) = kind {

@@ -197,7 +197,7 @@ fn is_lasting(failure: &Failure) -> bool {
         | Failure::Rejected(_)
         | Failure::Conflict { .. }
         | Failure::Refused(_)
-        | Failure::KeyReused(_)
+        | Failure::KeyReused { .. }
         | Failure::Fault(_) => true,
         Failure::Missing(_)
         | Failure::Exists(_)

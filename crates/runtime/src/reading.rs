@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use semel_engine::{Delivery, Entry, Execution, Head, Link, Record, RecordKey};
-use semel_model::ExecutionId;
+use semel_model::{ExecutionId, Timestamp};
 
 use crate::failure::Failure;
 use crate::world::World;
@@ -16,6 +16,8 @@ pub struct Snapshot {
     pub execution: Arc<Execution>,
     /// Who holds what: overlays the open tasks of the execution.
     pub deliveries: Vec<Delivery>,
+    /// When it was read.
+    pub now: Timestamp,
 }
 
 impl World {
@@ -33,11 +35,17 @@ impl World {
         Ok(self.store.record(key)?)
     }
 
+    /// Whether the run is still kept.
+    pub fn has_run(&self, id: ExecutionId) -> Result<bool, Failure> {
+        Ok(self.store.head(id)?.is_some())
+    }
+
     fn snapshot_of(&self, id: ExecutionId, whole: bool) -> Result<Option<Snapshot>, Failure> {
         let Some((execution, loaded)) = self.fold_from(self.beginning(id), id, whole)? else {
             return Ok(None);
         };
-        Ok(Some(Snapshot { head: loaded.head, execution, deliveries: loaded.deliveries }))
+        let now = self.store.now();
+        Ok(Some(Snapshot { head: loaded.head, execution, deliveries: loaded.deliveries, now }))
     }
 
     /// The journal after `after_seq`, with the digest of each entry.

@@ -5,10 +5,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use metrics::{NoopRecorder, with_local_recorder};
 use semel_engine::{Event, Progress, Slot, Task};
-use semel_model::{ExecutionId, Payload, TaskResultStatus, Timestamp};
+use semel_model::{ExecutionId, Payload, TaskResultStatus, TaskStatus, Timestamp};
 use semel_store::{Clock, Kind, MemoryStore, Store, Writes};
 
 use crate::failure::Failure;
@@ -24,6 +25,9 @@ use crate::world::World;
 /// Rounds a rehearsal may take.
 const ROUNDS_MAX: usize = 100_000;
 
+/// How long a script is waited for before it is looked whether it still runs.
+const SCRIPT_LOOK: Duration = Duration::from_millis(100);
+
 /// An answer given for a task.
 #[derive(Clone, Debug)]
 pub struct Mock {
@@ -38,6 +42,20 @@ pub struct Mock {
 pub struct Script {
     pub mocks: BTreeMap<String, VecDeque<Mock>>,
     pub children: BTreeMap<String, Script>,
+}
+
+impl Script {
+    /// The next answer for a task: by its own name, else by that of its step in any iteration.
+    fn take_mock(&mut self, task: &Task) -> Option<Mock> {
+        let names = [&*task.reference, task.step.reference()];
+        names.iter().find_map(|name| self.mocks.get_mut(*name)?.pop_front())
+    }
+
+    fn of_child(&mut self, task: &Task) -> &mut Self {
+        let is_named = self.children.contains_key(&*task.reference);
+        let name = if is_named { &*task.reference } else { task.step.reference() };
+        self.children.entry(name.to_owned()).or_default()
+    }
 }
 
 impl Runtime {
@@ -104,33 +122,38 @@ impl Rehearsal {
         self.world.read(id)?.ok_or_else(|| Failure::NoExecution(id.to_string()))
     }
 
-    /// The first open task with an answer left, in the order of scheduling; else the first WAIT
-    /// that time alone will end, unless something is open that nothing will.
+    /// The first open task with an answer left, in the order of scheduling; else the first moment
+    /// that alone ends or begins something, unless a task is open that neither an answer nor time
+    /// will end. A JOIN or a loop is not such a task: the steps it waits for are.
     fn cue(&self, id: ExecutionId, script: &mut Script) -> Result<Option<Cue>, Failure> {
         let Some(run) = self.world.read(id)? else { return Ok(None) };
-        let mut soonest: Option<Timestamp> = None;
+        let (mut soonest, mut is_stuck) = (None::<Timestamp>, false);
         let open: Vec<Arc<Task>> = run.execution.open_tasks().cloned().collect();
         for task in open {
-            let reference = task.reference.to_string();
-            let mock = script.mocks.get_mut(&reference).and_then(VecDeque::pop_front);
-            if let Some(mock) = mock {
+            if let Some(mock) = script.take_mock(&task) {
+                let reference = task.reference.to_string();
                 return Ok(Some(Cue::Answer { run: id, reference, mock }));
             }
             let below = match task.child {
-                Some(child) => {
-                    let of_child = script.children.entry(reference).or_default();
-                    self.cue(child.run, of_child)?
-                }
-                None => task.wait_until.map(Cue::Wait),
+                Some(child) => self.cue(child.run, script.of_child(&task))?,
+                None => self.moment_of(&task).map(Cue::Wait),
             };
             match below {
                 Some(Cue::Wait(until)) => {
                     soonest = Some(soonest.map_or(until, |soonest| soonest.min(until)));
                 }
-                answer => return Ok(answer),
+                Some(answer) => return Ok(Some(answer)),
+                None => is_stuck |= !task.is_passive(),
             }
         }
-        Ok(soonest.map(Cue::Wait))
+        Ok(soonest.filter(|_| !is_stuck).map(Cue::Wait))
+    }
+
+    /// When a task ends by itself, or begins after its delay.
+    fn moment_of(&self, task: &Task) -> Option<Timestamp> {
+        let is_delayed = task.system && task.status == TaskStatus::Scheduled;
+        let begins_at = Some(task.ready_at).filter(|at| is_delayed && *at > self.clock.now());
+        task.wait_until.or(begins_at)
     }
 
     fn answer(&mut self, run: ExecutionId, reference: String, mock: Mock) -> Result<(), Failure> {
@@ -142,7 +165,7 @@ impl Rehearsal {
             worker: None,
             callback_after_seconds: 0,
         };
-        let event = Event::Named { reference, force: true, progress };
+        let event = Event::Named { reference, force: true, progress, distinct: true };
         let work = EventWork { payloads: vec![mock.output], ..EventWork::own(run, event) };
         match self.ask(Work::Event(Box::new(work))) {
             // Time that passed before the answer may have ended the task.
@@ -163,7 +186,8 @@ impl Rehearsal {
         answer.unwrap_or(Err(Failure::Unavailable))
     }
 
-    /// Rounds until nothing is left to do before time passes.
+    /// Rounds until nothing is left to do before time passes. Scripts are run elsewhere: they are
+    /// waited for.
     fn settle(&mut self) -> Result<(), Failure> {
         loop {
             self.rounds += 1;
@@ -176,7 +200,8 @@ impl Rehearsal {
                 self.world.prefetch(id)?;
                 self.inbox.push(item);
             }
-            if stepped.items == 0 && !self.lane.has_work() {
+            let is_idle = stepped.items == 0 && !self.lane.has_work();
+            if is_idle && !self.inbox.wait_for_lent(SCRIPT_LOOK) {
                 return Ok(());
             }
         }

@@ -4,11 +4,12 @@
 //! neither parent nor children wait for it. A key is freed by a person, unless the operator wants
 //! keys to outlive that; when only time has passed, it stays taken for a while longer.
 
-use semel_engine::{Decided, Event, Head, RING_MAX, Record, RecordKey, RecordState, Rejection};
+use semel_engine::{
+    Decided, Event, Head, KEY_RETENTION_SECONDS, RING_MAX, Record, RecordKey, RecordState,
+};
 use semel_model::Timestamp;
 
 use crate::draft::{Draft, Hearing};
-use crate::lives::KEY_RETENTION_SECONDS;
 use crate::round::{Outcome, Round};
 use crate::work::{Answer, Ended, Removal};
 use crate::world::World;
@@ -22,19 +23,10 @@ enum Key {
 
 impl Round {
     pub(crate) fn remove(&mut self, world: &World, removal: &Removal) -> Outcome {
-        let id = removal.id;
-        let head = match self.head(id) {
+        let head = match self.head(removal.id) {
             Ok(head) => head,
             Err(outcome) => return outcome,
         };
-        if removal.only_closed && !head.status.is_terminal() {
-            let message = format!(
-                "workflow {id} is {} and cannot be archived: terminate it first, or remove it with \
-                 archiveWorkflow=false",
-                head.status
-            );
-            return Outcome::Answer(Err(Rejection::Invalid(message).into()));
-        }
         let key = if removal.keeps_key { Key::Kept } else { Key::Freed };
         match self.erase(world, &head, &removal.actor, key) {
             Ok(()) => Outcome::Answer(Ok(Answer::Noted)),
@@ -55,13 +47,15 @@ impl Round {
     }
 
     /// Frees keys whose time is over.
-    pub(crate) fn forget(&mut self, keys: &[RecordKey]) -> Outcome {
+    pub(crate) fn forget(&mut self, world: &World, keys: &[RecordKey]) -> Outcome {
+        let now = self.held.now;
         for key in keys {
-            let expired =
-                |record: &&Record| record.expires_at.is_some_and(|at| at <= self.held.now);
-            if self.held_record(key).is_ok_and(|held| held.filter(expired).is_some()) {
-                self.writes.records.insert(key.clone(), None);
+            let Ok(Some(record)) = self.held_record(key) else { continue };
+            if record.expires_at.is_none_or(|at| at > now) {
+                continue;
             }
+            let left = record.detail.given.then(|| looked_after(world, record, now));
+            self.writes.records.insert(key.clone(), left);
         }
         Outcome::Answer(Ok(Answer::Noted))
     }
@@ -79,6 +73,7 @@ impl Round {
         record.expires_at = (!record.live).then_some(until);
         record.state = RecordState::Released;
         record.live = false;
+        record.detail.given = false;
         record.detail.ended = None;
         record.detail.request = None;
         record.detail.fingerprint = None;
@@ -96,8 +91,7 @@ impl Round {
             self.end_for_removal(world, head, actor)?;
         }
         if let Some((at, record)) = record {
-            let seconds = record.detail.retention_seconds.unwrap_or(KEY_RETENTION_SECONDS);
-            let until = self.held.now.plus_ms(seconds.saturating_mul(1000));
+            let until = record.kept_until(self.held.now);
             let kept = Record { live: false, expires_at: Some(until), ..record };
             self.writes.records.insert(at, (key == Key::Kept).then_some(kept));
         }
@@ -131,6 +125,16 @@ impl Round {
         let held = self.held_record(&key)?.filter(|record| record.run == Some(head.id));
         Ok(held.cloned().map(|record| (key, record)))
     }
+}
+
+/// The key of a start that was given another's run stays taken as long as that run is kept, and after
+/// that for as long as the key of a removed run.
+fn looked_after(world: &World, record: &Record, now: Timestamp) -> Record {
+    let found = record.run.map(|run| world.store.head(run));
+    let is_gone = matches!(found, None | Some(Ok(None)));
+    let mut left = Record { expires_at: Some(record.kept_until(now)), ..record.clone() };
+    left.detail.given = !is_gone;
+    left
 }
 
 /// The start key a run was begun with, if it was.

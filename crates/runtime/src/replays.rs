@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::requests::{RequestKey, Settled, Settlement, Step, StoredAnswer};
 use crate::round::{Outcome, Round};
 use crate::starts::Found;
-use crate::work::{Answer, Item, Standing};
+use crate::work::{Answer, Item, Standing, Work};
 use crate::world::World;
 
 /// What the record of a request, or of one of its steps, says.
@@ -58,6 +58,8 @@ enum Done {
         task: Option<TaskId>,
         /// A task was handed out with the answer.
         next: bool,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        kept: bool,
     },
     Renewed {
         lease_until: Option<Timestamp>,
@@ -85,32 +87,43 @@ impl Done {
             }
             Answer::Skipped { id } => Some(Self::Skipped { id: *id }),
             Answer::Coalesced { id } => Some(Self::Coalesced { id: *id }),
-            // Nothing was decided.
-            Answer::Ruled(verdict) if matches!(**verdict, Ruled::InProgress(_)) => None,
-            Answer::Ruled(verdict) => Some(Self::Ruled { verdict: verdict.clone() }),
+            Answer::Ruled(verdict)
+                if matches!(**verdict, Ruled::Started { .. } | Ruled::Noted(_)) =>
+            {
+                Some(Self::Ruled { verdict: verdict.clone() })
+            }
+            // Nothing was changed, and what was found may change: it is looked at again.
+            Answer::Ruled(_) => None,
             Answer::Done { standing, task, next } => {
                 let repeated = *standing == Standing::Repeated;
-                Some(Self::Heard { repeated, task: *task, next: next.is_some() })
+                let kept = *standing == Standing::Kept;
+                Some(Self::Heard { repeated, task: *task, next: next.is_some(), kept })
             }
-            Answer::Renewed { lease_until } => Some(Self::Renewed { lease_until: *lease_until }),
-            Answer::NotHeld => Some(Self::NotHeld),
+            // A lease is renewed again, if it still can be.
+            Answer::Renewed { .. } => None,
+            Answer::NotHeld => None, // There was nothing; it may come to exist.
             Answer::Noted => Some(Self::Noted),
             Answer::Claimed(_) | Answer::Edited(_) | Answer::Settled(_) => None,
         }
     }
 
-    /// None: a task went out with it. The report is heard again, which changes nothing and finds that
-    /// task.
+    /// None: a task went out with it, or something was granted. The report is heard again, which
+    /// changes nothing and finds that task; of a grant is told what became of it.
     fn answer(self) -> Option<Answer> {
         let bytes = |text: Option<String>| text.and_then(|text| STANDARD.decode(text).ok());
         match self {
             Self::Started { id, created, found } => Some(Answer::Started { id, created, found }),
             Self::Skipped { id } => Some(Answer::Skipped { id }),
             Self::Coalesced { id } => Some(Answer::Coalesced { id }),
+            Self::Ruled { verdict } if matches!(*verdict, Ruled::Started { .. }) => None,
             Self::Ruled { verdict } => Some(Answer::Ruled(verdict)),
             Self::Heard { next: true, .. } => None,
-            Self::Heard { repeated, task, next: false } => {
-                let standing = if repeated { Standing::Repeated } else { Standing::Applied };
+            Self::Heard { repeated, task, next: false, kept } => {
+                let standing = match (repeated, kept) {
+                    (true, _) => Standing::Repeated,
+                    (false, true) => Standing::Kept,
+                    (false, false) => Standing::Applied,
+                };
                 Some(Answer::Done { standing, task, next: None })
             }
             Self::Renewed { lease_until } => Some(Answer::Renewed { lease_until }),
@@ -150,7 +163,8 @@ impl Kept {
         let wanted = named.fingerprint.to_string();
         match opened {
             Some(known) if known.expose_secret() != wanted => {
-                Err(Failure::KeyReused(named.key.clone()))
+                let (key, expires_at) = (named.key.clone(), self.expires_at);
+                Err(Failure::KeyReused { key, expires_at })
             }
             _ => Ok(()),
         }
@@ -203,6 +217,14 @@ impl Round {
                 if kept.done.is_some() {
                     step.request.recall();
                 }
+                if let (Some(Done::Ruled { verdict }), Work::Call(call)) = (&kept.done, &item.work)
+                    && let Some(told) = self.granted_before(call, verdict).transpose()
+                {
+                    return Some(told.map_or_else(
+                        |outcome| outcome,
+                        |verdict| Outcome::Answer(Ok(Answer::Ruled(Box::new(verdict)))),
+                    ));
+                }
                 kept.answered().map(|answer| Outcome::Answer(Ok(answer)))
             }
             Err(outcome) => Some(outcome),
@@ -237,7 +259,8 @@ impl Round {
         let Ok(known) = self.known(world, step) else { return };
         let mut kept = known.unwrap_or_else(fresh);
         let (main, key, now) = (&request.named.key, step.key(), self.held.now);
-        if kept.done.is_none() {
+        let is_renewal = matches!(&item.work, Work::Call(call) if call.asks.renews());
+        if kept.done.is_none() && !is_renewal {
             let Some(done) = Done::of(answer, step.edited.as_ref()) else { return };
             kept.done = Some(done);
             self.writes.records.insert(key, Some(kept.record(&request.named, now)));
@@ -310,10 +333,8 @@ mod tests {
             (Answer::Skipped { id }, None),
             (Answer::Coalesced { id }, None),
             (Answer::Ruled(Box::new(Ruled::Noted(record))), None),
-            (Answer::Ruled(Box::new(Ruled::Missing)), None),
             (Answer::Done { standing: Standing::Repeated, task: Some(task), next: None }, None),
-            (Answer::Renewed { lease_until: Some(Timestamp::from_ms(7)) }, None),
-            (Answer::NotHeld, None),
+            (Answer::Done { standing: Standing::Kept, task: None, next: None }, None),
             (Answer::Noted, None),
             (Answer::Edited(edited.clone()), Some(&edited)),
         ] {

@@ -52,7 +52,7 @@ impl Round {
             else {
                 break;
             };
-            if found.definition().find(&task.reference).is_none() {
+            if !found.has_place(task) {
                 break; // An upgrade has left that step out.
             }
             let given_up = task.status.is_terminal() && task.step.task().optional;

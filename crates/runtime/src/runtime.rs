@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use semel_engine::{Queue, Token};
+use semel_engine::{Queue, Ruled, Token};
 use semel_model::{Digest, ExecutionId, Timestamp};
 use semel_store::{Polled, Store, StoreError};
 use tokio::sync::{Semaphore, oneshot};
@@ -118,6 +118,7 @@ impl Runtime {
             }
             _ => {}
         }
+        let renews = matches!(&work, Work::Call(call) if call.asks.renews());
         let (send, receive) = oneshot::channel();
         let reply = Box::new(move |answer| {
             let _ = send.send(answer); // The caller may be gone; what was done stays done.
@@ -129,7 +130,9 @@ impl Runtime {
         }
         admitted?;
         let answer = receive.await.unwrap_or(Err(Failure::Unavailable))?;
-        if let Some(step) = step {
+        // Where nothing is kept under the step, its request is answered only once that answer is kept.
+        let is_kept = |step: &Step| renews || changed(&answer) || step.request.is_recalled();
+        if let Some(step) = step.filter(is_kept) {
             step.note_done();
         }
         Ok(answer)
@@ -264,6 +267,15 @@ impl Runtime {
     /// Stops the lanes after the rounds under way.
     pub fn stop(&self) {
         self.threads.stop();
+    }
+}
+
+/// Whether a round keeps such an answer under its step: it does not where it only looked.
+fn changed(answer: &Answer) -> bool {
+    match answer {
+        Answer::NotHeld => false,
+        Answer::Ruled(verdict) => matches!(**verdict, Ruled::Started { .. } | Ruled::Noted(_)),
+        _ => true,
     }
 }
 

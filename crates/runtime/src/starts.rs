@@ -75,7 +75,8 @@ impl Refused {
         let (key, run, strategy) = (&self.key.key, self.found.run, self.strategy);
         match self.why {
             Why::Conflict => {
-                format!("a run exists under idempotency key {key}: {run} ({strategy})")
+                let other = if self.found.mismatch { "; it has another payload" } else { "" };
+                format!("a run exists under idempotency key {key}: {run} ({strategy}){other}")
             }
             Why::Mismatch => format!(
                 "run {run} was started under idempotency key {key} with another payload: send the \
@@ -164,6 +165,9 @@ impl World {
         };
         let now = self.store.now();
         let Some(record) = self.store.record_at_hand(&key)? else { return Ok(None) };
+        if record.detail.given {
+            return Ok(None); // How its run fares is known to a round.
+        }
         match verdict(record.kept_at(now), work, wanted, now) {
             Verdict::Begin(_) => Ok(None),
             Verdict::Decided(answer, decided) => {
@@ -179,11 +183,11 @@ impl Round {
     pub(crate) fn start(&mut self, world: &World, work: &StartWork) -> Outcome {
         let mut replaces = None;
         if let Some((key, wanted)) = work.record_key().as_ref().zip(work.key.as_ref()) {
-            let held = match self.held_record(key) {
+            let held = match self.start_record(&Draft::default(), key) {
                 Ok(held) => held,
                 Err(outcome) => return outcome,
             };
-            match verdict(self.kept(held), work, wanted, self.held.now) {
+            match verdict(held.as_ref(), work, wanted, self.held.now) {
                 Verdict::Begin(old) => replaces = old,
                 Verdict::Decided(answer, decided) => {
                     self.hit(key, decided);

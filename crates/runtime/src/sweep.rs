@@ -3,15 +3,20 @@
 //! Looked for now and then, in batches; each batch is an item of a round like any other, so that
 //! nobody waits for it. Keys outlive their runs and go later.
 
+use semel_engine::Act;
 use semel_model::Timestamp;
 
 use crate::lane::Lane;
+use crate::ledger::{Asks, Call};
 use crate::removals::record_key;
 use crate::work::{Ended, Item, Work};
 
 /// Between two looks when there is nothing more to do, and when there may be.
 const SWEEP_MS: i64 = 10_000;
 const NEXT_BATCH_MS: i64 = 100;
+
+/// Between two looks for claims of owners outside that have lapsed.
+const LAPSES_MS: i64 = 1_000;
 
 /// Runs or keys in one batch.
 const BATCH_MAX: usize = 100;
@@ -32,6 +37,23 @@ impl Lane {
             }
         };
         self.swept_until = now.plus_ms(if found { NEXT_BATCH_MS } else { SWEEP_MS });
+    }
+
+    /// Effects of owners outside whose lease is over come into doubt. Several nodes may find the same
+    /// one: it is judged on the held record, so that one of them writes.
+    pub(crate) fn look_for_lapsed(&mut self, now: Timestamp) {
+        if now < self.lapses_until {
+            return;
+        }
+        self.lapses_until = now.plus_ms(LAPSES_MS);
+        let keys = match self.world.store.lapsed_records(now, BATCH_MAX) {
+            Ok(keys) => keys,
+            Err(error) => return tracing::warn!(%error, "claims that lapsed cannot be read"),
+        };
+        for key in keys {
+            let call = Call { key, asks: Asks::Ledger(Act::Lapse), by: "semel".to_owned() };
+            self.send(Item::unasked(Work::Call(Box::new(call))));
+        }
     }
 
     fn look_for_ended(&mut self, now: Timestamp) -> Result<bool, semel_store::StoreError> {

@@ -8,6 +8,9 @@ use std::collections::BTreeMap;
 use semel_engine::{Change, Decision, Delivery, Event, Execution, Queue, Record};
 use semel_model::{TaskId, TaskStatus, Timestamp};
 
+use crate::alarms::{Alarm, alarms_of};
+use crate::stale::LateReport;
+
 #[derive(Default)]
 pub(crate) struct Tally {
     /// Runs that began, by name and version.
@@ -28,6 +31,10 @@ pub(crate) struct Tally {
     pub(crate) parked: u64,
     /// Items that needed more rows than were held.
     pub(crate) misses: u64,
+    /// Reports that did not count.
+    pub(crate) stale: Vec<LateReport>,
+    /// What somebody should look at.
+    pub(crate) alarms: Vec<Alarm>,
 }
 
 impl Tally {
@@ -38,7 +45,7 @@ impl Tally {
         decision: &Decision,
         rows: &BTreeMap<TaskId, Option<Delivery>>,
     ) -> Self {
-        let mut tally = Self::default();
+        let mut tally = Self { alarms: alarms_of(after, decision), ..Self::default() };
         let definition = after.definition().definition();
         for change in &decision.changes {
             match change {
@@ -122,6 +129,8 @@ impl Tally {
         add(&mut self.effects, other.effects);
         self.parked += other.parked;
         self.misses += other.misses;
+        self.stale.extend(other.stale);
+        self.alarms.extend(other.alarms);
     }
 }
 

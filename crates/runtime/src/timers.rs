@@ -39,6 +39,7 @@ impl Lane {
             if !self.inboxes.is_any_behind(BEHIND_MAX) {
                 self.look_at_what_is_due(now);
             }
+            self.look_for_lapsed(now);
             self.sweep(now);
         }
     }

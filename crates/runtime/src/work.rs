@@ -187,8 +187,6 @@ pub struct Claim {
 
 pub struct Removal {
     pub id: ExecutionId,
-    /// Refuse when it is still live, rather than ending it.
-    pub only_closed: bool,
     /// Its key stays taken as if only its time were over.
     pub keeps_key: bool,
     pub actor: String,
@@ -205,8 +203,11 @@ pub struct Renewal {
     pub place: Place,
     pub fence: Option<u64>,
     pub worker: Option<String>,
+    /// By a worker of the server itself: a refusal is no news to anybody.
+    pub is_in_house: bool,
 }
 
+#[derive(Clone, Debug)]
 pub struct DocumentWrite {
     pub key: DocumentKey,
     /// None deletes.
@@ -233,8 +234,10 @@ pub struct HandedOut {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     Applied,
-    /// Byte-equal to what was accepted before.
+    /// It says what was accepted before.
     Repeated,
+    /// Kept for a task that is not there yet.
+    Kept,
 }
 
 #[derive(Debug)]
@@ -264,7 +267,7 @@ pub enum Answer {
         id: ExecutionId,
     },
     Ruled(Box<Ruled>),
-    /// The row is gone or somebody else's; there is nothing to reset.
+    /// There is nothing to reset.
     NotHeld,
     Noted,
     /// How a document was edited when that was asked for before.

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 use semel_engine::{Delivery, Entry, Event, Execution, Head, Limits, Link, Queue};
-use semel_model::{ExecutionId, PollData, Timestamp};
+use semel_model::{ExecutionId, KeyHosts, PollData, Timestamp};
 use semel_store::{Loaded, Store, StoreError};
 
 use crate::applications::Applications;
@@ -19,7 +19,7 @@ use crate::bells::Bells;
 use crate::definitions::Definitions;
 use crate::dirty::Dirty;
 use crate::failure::Failure;
-use crate::gauges::Shown;
+use crate::gauges::{OpenLook, Shown};
 use crate::handlers::Handlers;
 use crate::hits::Hits;
 use crate::meters::Meters;
@@ -54,12 +54,14 @@ pub struct World {
     executions: Cache<ExecutionId, Arc<Execution>, ByTasks>,
     /// How long runs are kept after their end; none: for ever.
     pub(crate) retention_ms: Option<i64>,
+    pub(crate) key_hosts: KeyHosts,
     /// Why the last round could not be written; nothing when it could.
     trouble: Mutex<Option<String>>,
     /// When something was last written, in milliseconds of the store's time; 0: not yet.
     committed_at: AtomicI64,
     pub(crate) meters: Meters,
     pub(crate) shown: Shown,
+    pub(crate) open_look: OpenLook,
 }
 
 #[derive(Clone)]
@@ -103,10 +105,12 @@ impl World {
                 DefaultLifecycle::default(),
             ),
             retention_ms: None,
+            key_hosts: KeyHosts::default(),
             trouble: Mutex::default(),
             committed_at: AtomicI64::new(0),
             meters: Meters::default(),
             shown: Shown::default(),
+            open_look: OpenLook::default(),
         }
     }
 
@@ -137,6 +141,16 @@ impl World {
     pub fn with_variables(mut self, of_process: BTreeMap<String, String>) -> Self {
         self.variables = Variables::new(Arc::clone(&self.store), of_process);
         self
+    }
+
+    /// With hosts that are known to honour idempotency keys.
+    #[must_use]
+    pub fn with_key_hosts(self, key_hosts: KeyHosts) -> Self {
+        Self { key_hosts, ..self }
+    }
+
+    pub fn key_hosts(&self) -> &KeyHosts {
+        &self.key_hosts
     }
 
     /// How many tasks wait in each queue, ready or not.

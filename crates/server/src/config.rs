@@ -13,6 +13,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use ipnet::IpNet;
+use semel_model::KeyHosts;
 use semel_runtime::SecretsKey;
 
 pub use error::ConfigError;
@@ -107,6 +108,9 @@ keys! {
     /// HTTP tasks at one time; 0 leaves them to workers of your own
     http_requests_max: usize = "64", Number,
         |text| value::number(text, 0..=HTTP_REQUESTS_LIMIT, "requests");
+    /// Hosts that do a request with the same idempotency key once, comma separated, such as
+    /// api.example.com or *.example.com
+    http_key_hosts: KeyHosts = "", List, value::hosts;
     /// Let every failed HTTP task be tried again, as Conductor does, also one that may be done twice
     http_compat_retry: bool = "false", Switch, value::switch;
     /// What to log: a level, or a filter such as info,semel_api=debug

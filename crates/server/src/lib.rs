@@ -32,6 +32,7 @@ pub use key_file::KeyFileError;
 pub use keys::{KeysError, rotate_secrets_key};
 pub use migrations::{CannotMigrate, Migrated, check_schema, migrate};
 pub use otlp::{Exporter, ExporterError};
+pub use semel_engine::unenforceable;
 pub use semel_runtime::{NewKey, Resealed, Unreadable};
 pub use semel_store::Shelf;
 pub use semel_store::transfer::{Compared, Outcome, Step};

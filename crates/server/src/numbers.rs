@@ -53,6 +53,11 @@ const NUMBERS: &[(&str, Kind, &str)] = &[
     ("semel_effect_calls_total", Counter, "Calls of the effect ledger by outcome"),
     ("semel_lock_calls_total", Counter, "Calls about locks by outcome"),
     ("semel_reports_total", Counter, "Reports of workers by outcome"),
+    (
+        "semel_stale_reports_total",
+        Counter,
+        "Reports and lease renewals that did not count, by queue",
+    ),
     ("semel_effects_total", Counter, "Effects that are done once, by what was decided"),
     ("semel_lease_expiries_total", Counter, "Leases that ran out"),
     ("semel_rounds_total", Counter, "Rounds of the lane by outcome"),
@@ -70,6 +75,8 @@ const NUMBERS: &[(&str, Kind, &str)] = &[
     ("semel_busy_total", Counter, "Requests refused with 429 because the lane was full"),
     ("semel_executions_parked_total", Counter, "Executions parked by a fault"),
     ("semel_parked_executions", Gauge, "Executions that are parked"),
+    ("semel_waits_open", Gauge, "What waits for somebody now, by kind"),
+    ("semel_waits_oldest_seconds", Gauge, "How long the oldest of a kind has waited"),
     ("semel_inbox_items", Gauge, "Items that wait for the lane"),
     ("semel_waiting_polls", Gauge, "Polls that wait for a task"),
     ("semel_index_complete", Gauge, "1 when everything is in the search index"),
@@ -85,7 +92,8 @@ const NUMBERS: &[(&str, Kind, &str)] = &[
 ];
 
 /// There before anything was counted, so that one that is missing is not taken for none.
-const FROM_THE_BEGINNING: [&str; 4] = [
+const FROM_THE_BEGINNING: [&str; 5] = [
+    "semel_lease_expiries_total",
     "semel_misses_total",
     "semel_rows_skipped_total",
     "semel_rounds_waited_total",
@@ -133,6 +141,11 @@ fn describe() {
     for name in FROM_THE_BEGINNING {
         counter!(name).increment(0);
     }
+    // A rate needs the value before the first.
+    for class in ["start", "operation", "poll", "report"] {
+        counter!("semel_busy_total", "class" => class).increment(0);
+    }
+    counter!("semel_reports_total", "outcome" => "stale").increment(0);
 }
 
 #[cfg(test)]

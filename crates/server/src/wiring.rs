@@ -156,6 +156,7 @@ fn open(
     let settings = Settings { retention_ms, lanes, ..Settings::default() };
     let scripts = Arc::new(ScriptPool::new().map_err(RunError::Scripts)?);
     let world = world.with_variables(variables).with_scripts(scripts);
+    let world = world.with_key_hosts(config.http_key_hosts.clone());
     Ok((Runtime::over(world, settings)?, first_key))
 }
 

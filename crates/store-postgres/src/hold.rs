@@ -96,7 +96,7 @@ const READY_IN_DOMAIN: &str = ready!("domain = $4");
 const MESSAGES: Holds = holds!(named: by_message, message_columns!());
 /// The waiting ones of a record, oldest first. Not locked: a line changes only under the lock of its
 /// record, which is held by then.
-const WAITERS: &str = concat!(
+pub(crate) const WAITERS: &str = concat!(
     "SELECT ",
     message_columns!(),
     " FROM messages WHERE waits_scope = $1 AND waits_key = $2 \

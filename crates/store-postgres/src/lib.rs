@@ -28,6 +28,7 @@ mod read;
 mod readers;
 mod shelves;
 mod wait;
+mod waits;
 mod weight;
 mod write;
 

@@ -31,6 +31,8 @@ const MIGRATIONS: &[Migration] = &[
     Migration { number: 2, needs: 2, sql: include_str!("../migrations/0002_index.sql") },
     Migration { number: 3, needs: 2, sql: include_str!("../migrations/0003_brought.sql") },
     Migration { number: 4, needs: 2, sql: include_str!("../migrations/0004_task_by_id.sql") },
+    Migration { number: 5, needs: 2, sql: include_str!("../migrations/0005_unknown.sql") },
+    Migration { number: 6, needs: 2, sql: include_str!("../migrations/0006_doubts.sql") },
 ];
 
 const LOCK: &str = "SELECT pg_advisory_lock(7359286000)";

@@ -42,6 +42,8 @@ const ENDED: &str = "SELECT id FROM executions WHERE ended_at > 0 AND ended_at <
      ORDER BY ended_at, id LIMIT $2";
 const EXPIRED: &str = "SELECT scope, key FROM records WHERE expires_at <= $1 \
      ORDER BY expires_at, scope, key LIMIT $2";
+const LAPSED: &str = "SELECT scope, key FROM records WHERE lapses_at <= $1 \
+     AND state = 'CLAIMED' ORDER BY lapses_at, scope, key LIMIT $2";
 const LOGS: &str = "SELECT created_at, line FROM task_logs WHERE execution = $1 AND task = $2 \
      ORDER BY noted_at DESC, node DESC, lane DESC, round DESC, at DESC LIMIT $3";
 const PINNED: &str = "SELECT body FROM pinned WHERE digest = $1";
@@ -179,6 +181,11 @@ impl Store for PostgresStore {
 
     fn expired_records(&self, now: Timestamp, max: usize) -> Result<Vec<RecordKey>, StoreError> {
         let rows = self.rows(EXPIRED, &|| values![now.ms(), limit(max)])?;
+        rows.iter().map(columns::record_key).collect()
+    }
+
+    fn lapsed_records(&self, now: Timestamp, max: usize) -> Result<Vec<RecordKey>, StoreError> {
+        let rows = self.rows(LAPSED, &|| values![now.ms(), limit(max)])?;
         rows.iter().map(columns::record_key).collect()
     }
 

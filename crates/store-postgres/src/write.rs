@@ -83,12 +83,13 @@ const PUT_MESSAGES: &str = "INSERT INTO messages (sender, seq, at, receiver, sin
      due_at = excluded.due_at, told_by = excluded.told_by";
 const DROP_MESSAGES: &str = concat!("DELETE FROM messages ", where_named!(by_message));
 const PUT_RECORDS: &str = "INSERT INTO records (scope, key, run, live, version, created_at, \
-     expires_at, state, detail) \
+     expires_at, state, detail, lapses_at, doubted_at) \
      SELECT * FROM unnest($1::text[], $2::text[], $3::uuid[], $4::boolean[], $5::integer[], \
-     $6::bigint[], $7::bigint[], $8::text[], $9::bytea[]) \
+     $6::bigint[], $7::bigint[], $8::text[], $9::bytea[], $10::bigint[], $11::bigint[]) \
      ON CONFLICT (scope, key) DO UPDATE SET run = excluded.run, live = excluded.live, \
      version = excluded.version, created_at = excluded.created_at, \
-     expires_at = excluded.expires_at, state = excluded.state, detail = excluded.detail";
+     expires_at = excluded.expires_at, state = excluded.state, detail = excluded.detail, \
+     lapses_at = excluded.lapses_at, doubted_at = excluded.doubted_at";
 const DROP_RECORDS: &str = concat!("DELETE FROM records ", where_named!(by_record));
 const PUT_LIMITS: &str = "INSERT INTO limits (task_type, used) \
      SELECT * FROM unnest($1::text[], $2::bytea[]) \
@@ -340,6 +341,8 @@ fn records<'a>(asks: &mut Asks<'a>, writes: &'a Writes) {
     let dropped: Vec<&RecordKey> = dropped.map(|(key, _)| key).collect();
     asks.add_if(!put.is_empty(), PUT_RECORDS, || {
         let mut columns = record_keys(put.iter().map(|(key, _)| *key));
+        let lapses = put.iter().map(|(key, record)| record.lapses_at(key));
+        let lapses: Vec<_> = lapses.map(|at| at.map(Timestamp::ms)).collect();
         let put = || put.iter().map(|(_, record)| *record);
         columns.extend([
             column(put(), |record| record.run.map(uuid)),
@@ -349,6 +352,8 @@ fn records<'a>(asks: &mut Asks<'a>, writes: &'a Writes) {
             column(put(), |record| record.expires_at.map(Timestamp::ms)),
             column(put(), |record| record.state.as_str()),
             column(put(), |record| record.detail.encode()),
+            column(lapses.iter(), |at| *at),
+            column(put(), |record| record.doubted_at().map(Timestamp::ms)),
         ]);
         columns
     });

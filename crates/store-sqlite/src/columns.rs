@@ -239,13 +239,13 @@ pub(crate) fn write_record(
     key: &RecordKey,
     record: &Record,
 ) -> Result<usize> {
-    let Record { state, run, live, version, created_at, expires_at, detail } = record;
+    let Record { state, run, live, version, detail, .. } = record;
     let run: &[u8] = run.as_ref().map_or(&[], |run| run.as_bytes());
-    let expires_at = expires_at.map(Timestamp::ms);
-    let (state, detail) = (state.as_str(), detail.encode());
+    let [until, lapses, doubted] = [record.expires_at, record.lapses_at(key), record.doubted_at()]
+        .map(|at| at.map(|at| at.ms()));
+    let (made, state, detail) = (record.created_at.ms(), state.as_str(), detail.encode());
     let RecordKey { scope, key } = key;
-    let created_at = created_at.ms();
-    statement.execute((scope, key, run, live, version, created_at, expires_at, state, detail))
+    statement.execute((scope, key, run, live, version, made, until, state, detail, lapses, doubted))
 }
 
 /// Columns `sender, seq, at, receiver, sink`.

@@ -101,7 +101,7 @@ fn places(mirror: &mut Mirror, touches: &Touches, held: &mut Held) -> BTreeSet<P
     places
 }
 
-fn window(connection: &Connection, task_type: &str) -> Result<Window, StoreError> {
+pub(crate) fn window(connection: &Connection, task_type: &str) -> Result<Window, StoreError> {
     const WINDOW: &str = "SELECT window FROM limits WHERE task_type = ?1";
     let name = || format!("limit of task type {task_type}");
     let bytes: Option<Vec<u8>> = one(connection, WINDOW, [task_type], |row| row.get(0), name)?;

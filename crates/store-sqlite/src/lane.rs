@@ -63,6 +63,10 @@ pub(crate) fn held(shared: &Shared) -> BTreeMap<String, u64> {
     lock(shared).mirror.held()
 }
 
+pub(crate) fn in_flight(shared: &Shared, task_type: &str) -> usize {
+    lock(shared).mirror.in_flight(task_type)
+}
+
 /// The core, if it is still this writer's to use.
 fn enter(shared: &Shared, number: u64) -> Result<MutexGuard<'_, Core>, StoreError> {
     let core = lock(shared);

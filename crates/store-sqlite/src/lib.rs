@@ -23,6 +23,7 @@ mod read;
 mod readers;
 mod shelves;
 mod sweep;
+mod waits;
 mod write;
 
 pub use backup::{BackedUp, BackupError, Progress, backup};

@@ -21,6 +21,8 @@ const MIGRATIONS: &[Migration] = &[
     Migration { number: 5, sql: include_str!("../migrations/0005_given.sql") },
     Migration { number: 6, sql: include_str!("../migrations/0006_records.sql") },
     Migration { number: 7, sql: include_str!("../migrations/0007_effect_epochs.sql") },
+    Migration { number: 8, sql: include_str!("../migrations/0008_unknown.sql") },
+    Migration { number: 9, sql: include_str!("../migrations/0009_doubts.sql") },
 ];
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (
@@ -170,5 +172,29 @@ mod tests {
         let latest = Timestamp::from_ms(i64::MAX);
         assert_eq!(sweep::ended_before(&connection, latest, 9).unwrap(), [record.run.unwrap()]);
         assert_eq!(sweep::expired_records(&connection, latest, 9).unwrap(), []);
+    }
+
+    #[test]
+    fn claims_and_doubts_of_before_are_known_by_their_moments() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        run_on(&mut connection, &MIGRATIONS[..8]).unwrap();
+        for (scope, key, state, detail) in [
+            ("effect:s", "open", "CLAIMED", r#"{"owner":"ann","leaseUntil":50}"#),
+            ("lock", "till", "CLAIMED", r#"{"owner":"ann","leaseUntil":50}"#),
+            ("effect:s", "asked", "UNKNOWN", r#"{"leaseUntil":40}"#),
+            ("effect:s", "of a run", "UNKNOWN", r#"{"leaseUntil":40,"decidedAt":60}"#),
+        ] {
+            let sql = "INSERT INTO records (scope, key, run, live, version, created_at, state, \
+                 detail) VALUES (?1, ?2, x'', 0, 0, 3, ?3, CAST(?4 AS BLOB))";
+            connection.execute(sql, (scope, key, state, detail)).unwrap();
+        }
+        run_on(&mut connection, MIGRATIONS).unwrap();
+        let latest = Timestamp::from_ms(i64::MAX);
+        let open = RecordKey { scope: "effect:s".to_owned(), key: "open".to_owned() };
+        assert_eq!(sweep::lapsed_records(&connection, latest, 9).unwrap(), [open]);
+        let sql = "SELECT doubted_at FROM records WHERE state = 'UNKNOWN' ORDER BY key";
+        let mut statement = connection.prepare(sql).unwrap();
+        let doubts = statement.query_map([], |row| row.get(0)).unwrap();
+        assert_eq!(doubts.collect::<Result<Vec<i64>, _>>().unwrap(), [40, 60]);
     }
 }

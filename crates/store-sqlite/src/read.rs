@@ -62,7 +62,7 @@ pub struct SqliteStore {
 /// Fields close in this order; see [`open::Opened`].
 pub(crate) struct Shared {
     _checkpointer: checkpoint::Checkpointer,
-    readers: Readers,
+    pub(crate) readers: Readers,
     pub(crate) core: Mutex<Core>,
     pub(crate) at_hand: AtHand,
     index: SqliteIndex,
@@ -170,6 +170,10 @@ impl Store for SqliteStore {
 
     fn expired_records(&self, now: Timestamp, max: usize) -> Result<Vec<RecordKey>, StoreError> {
         self.shared.readers.with(|connection| sweep::expired_records(connection, now, max))
+    }
+
+    fn lapsed_records(&self, now: Timestamp, max: usize) -> Result<Vec<RecordKey>, StoreError> {
+        self.shared.readers.with(|connection| sweep::lapsed_records(connection, now, max))
     }
 
     fn waiting(&self) -> Result<BTreeMap<Queue, usize>, StoreError> {

@@ -14,6 +14,8 @@ const ENDED: &str = "SELECT id FROM executions WHERE ended_at > 0 AND ended_at <
      ORDER BY ended_at, id LIMIT ?2";
 const EXPIRED: &str = "SELECT scope, key FROM records WHERE expires_at <= ?1 \
      ORDER BY expires_at, scope, key LIMIT ?2";
+const LAPSED: &str = "SELECT scope, key FROM records WHERE lapses_at <= ?1 \
+     ORDER BY lapses_at, scope, key LIMIT ?2";
 
 pub(crate) fn ended_before(
     connection: &Connection,
@@ -29,8 +31,21 @@ pub(crate) fn expired_records(
     now: Timestamp,
     max: usize,
 ) -> Result<Vec<RecordKey>, StoreError> {
-    let read = |row: &Row<'_>| Ok(RecordKey { scope: row.get(0)?, key: row.get(1)? });
-    all(connection, EXPIRED, (now.ms(), limit(max)), read, || "an expired record".to_owned())
+    let name = || "an expired record".to_owned();
+    all(connection, EXPIRED, (now.ms(), limit(max)), record_key, name)
+}
+
+pub(crate) fn lapsed_records(
+    connection: &Connection,
+    now: Timestamp,
+    max: usize,
+) -> Result<Vec<RecordKey>, StoreError> {
+    let name = || "a claim that has lapsed".to_owned();
+    all(connection, LAPSED, (now.ms(), limit(max)), record_key, name)
+}
+
+fn record_key(row: &Row<'_>) -> rusqlite::Result<RecordKey> {
+    Ok(RecordKey { scope: row.get(0)?, key: row.get(1)? })
 }
 
 pub(crate) fn limit(max: usize) -> i64 {
@@ -61,5 +76,11 @@ mod tests {
     fn what_has_expired_is_found_by_its_index_alone() {
         let expected = "SEARCH records USING COVERING INDEX records_by_expiry (expires_at<?)";
         assert_eq!(plan(EXPIRED), [expected]);
+    }
+
+    #[test]
+    fn what_has_lapsed_is_found_by_its_index_alone() {
+        let expected = "SEARCH records USING COVERING INDEX records_lapsing (lapses_at<?)";
+        assert_eq!(plan(LAPSED), [expected]);
     }
 }

@@ -41,7 +41,7 @@ const DROP_DELIVERY: &str = "DELETE FROM deliveries WHERE execution = ?1 AND tas
 const PUT_RECORD: &str = concat!(
     "INSERT OR REPLACE INTO records (scope, key, ",
     record_columns!(),
-    ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
+    ", lapses_at, doubted_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"
 );
 const DROP_RECORD: &str = "DELETE FROM records WHERE scope = ?1 AND key = ?2";
 const PUT_MESSAGE: &str = concat!(

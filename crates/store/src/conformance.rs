@@ -24,10 +24,12 @@ pub mod removal;
 pub mod rows;
 pub mod samples;
 pub mod search;
+pub mod search_criteria;
 pub mod shelves;
 pub mod snapshots;
 pub mod sweep;
 mod traffic;
+pub mod waits;
 
 use std::sync::Arc;
 
@@ -115,7 +117,8 @@ macro_rules! conformance {
             sweep: what_ended_before_is_found_earliest_first,
                 what_has_not_ended_is_not_found,
                 expired_records_are_found_earliest_first,
-                a_record_that_no_longer_expires_is_not_found;
+                a_record_that_no_longer_expires_is_not_found,
+                claims_that_lapse_are_found_earliest_first;
             snapshots: a_snapshot_is_kept_until_its_run_is_removed;
             search: a_run_is_found_by_each_of_its_fields,
                 a_task_is_found_by_each_of_its_fields,
@@ -129,6 +132,11 @@ macro_rules! conformance {
                 a_hand_over_changes_only_tasks_that_are_there,
                 free_text_is_found_whatever_its_case,
                 an_index_that_was_reset_is_empty_and_usable;
+            search_criteria: runs_are_found_by_either_clause,
+                what_must_not_hold_is_left_out,
+                bounds_may_be_included,
+                tasks_are_found_by_criteria_too,
+                criteria_and_words_hold_together;
             indexed: a_run_of_which_entries_were_lost_is_not_whole,
                 entries_that_are_brought_together_count_each,
                 runs_without_words_are_known,
@@ -142,6 +150,8 @@ macro_rules! conformance {
                 the_last_time_a_store_was_alive_is_known;
             census: runs_are_counted_until_they_end,
                 parked_executions_and_held_tasks_are_counted;
+            waits: what_waits_is_counted_by_kind_with_its_oldest,
+                a_limit_can_be_read_without_holding_it;
             durable: what_is_committed_is_there_after_a_crash,
                 what_is_only_held_is_not_there,
                 what_is_not_committed_is_not_read,

@@ -20,6 +20,7 @@ mod rows;
 pub mod search;
 mod shelf;
 pub mod transfer;
+mod waits;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -41,6 +42,7 @@ pub use rows::{
     Stamp, Touches, Writes,
 };
 pub use shelf::{After, Item, Noted, Page, Shelf};
+pub use waits::{Open, OpenWaits, PLACES_PER_MS, Waits, joined_at, line_kind};
 
 /// Thirty days of a fence's clock, in its unit (microseconds). A floor that is lifted so far lies above
 /// all that can have been drawn and forgotten, also by a clock that was that far ahead.
@@ -65,7 +67,7 @@ pub enum StoreError {
 pub type Hear = Box<dyn Fn(BTreeSet<Queue>) + Send + Sync>;
 
 /// Committed data, readable by anybody. Reads never wait for a round.
-pub trait Store: Send + Sync {
+pub trait Store: Waits + Send + Sync {
     /// A lane's own way in. Each lane has one; a second for the same lane replaces the first.
     fn writer(&self, lane: u16) -> Result<Box<dyn Writer>, StoreError>;
 
@@ -136,6 +138,10 @@ pub trait Store: Send + Sync {
 
     /// Records that have expired by `now`, earliest first, those of the same time by key.
     fn expired_records(&self, now: Timestamp, max: usize) -> Result<Vec<RecordKey>, StoreError>;
+
+    /// Effects of owners outside whose lease is over by `now`, earliest first, those of the same time by
+    /// key.
+    fn lapsed_records(&self, now: Timestamp, max: usize) -> Result<Vec<RecordKey>, StoreError>;
 
     /// The last lines written about a task, oldest first.
     fn logs(&self, place: Place, max: usize) -> Result<Vec<LogLine>, StoreError>;

@@ -8,6 +8,7 @@ mod hold;
 mod index;
 mod shelves;
 mod tables;
+mod waits;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -184,6 +185,10 @@ impl Store for MemoryStore {
 
     fn expired_records(&self, now: Timestamp, max: usize) -> Result<Vec<RecordKey>, StoreError> {
         Ok(self.shared().live.expired_records(now, max))
+    }
+
+    fn lapsed_records(&self, now: Timestamp, max: usize) -> Result<Vec<RecordKey>, StoreError> {
+        Ok(self.shared().live.lapsed_records(now, max))
     }
 
     fn waiting(&self) -> Result<BTreeMap<Queue, usize>, StoreError> {

@@ -7,6 +7,7 @@
 
 mod fields;
 mod query;
+mod reader;
 mod value;
 
 pub use fields::{Field, TaskField, Type, WorkflowField};
@@ -17,6 +18,8 @@ pub const FREE_TEXT_CHARS_MIN: usize = 3;
 pub const FREE_TEXT_BYTES_MAX: usize = 1024;
 pub const QUERY_BYTES_MAX: usize = 64 * 1024;
 pub const CLAUSES_MAX: usize = 50;
+/// Groups, and NOTs, inside each other.
+pub const NESTING_MAX: usize = 16;
 /// Values with a wildcard in all clauses together.
 pub const WILDCARDS_MAX: usize = 100;
 /// Values in all clauses together.
@@ -34,10 +37,22 @@ pub struct Clause<F> {
     pub test: Test,
 }
 
-/// All of the clauses hold, and the free text is found. Default: everything.
+/// What a query may ask for beside plain clauses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Criterion<F> {
+    Clause(Clause<F>),
+    Any(Vec<Self>),
+    All(Vec<Self>),
+    Not(Box<Self>),
+}
+
+/// All of the clauses and criteria hold, and the free text is found. Default: everything.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Search<F> {
+    /// Those that an index may lead to.
     pub clauses: Vec<Clause<F>>,
+    /// No plain clauses: rows that are found otherwise are looked at one by one.
+    pub criteria: Vec<Criterion<F>>,
     /// In lower case.
     pub free_text: Option<String>,
     /// Ties are broken by the id, in the direction of the last of these. Never empty.
@@ -63,6 +78,11 @@ pub enum SearchError {
     Malformed { clause: String, why: &'static str },
     #[error("unknown field {field:?} in the query; one can search by {known}")]
     UnknownField { field: String, known: String },
+    #[error(
+        "{field} is not indexed by itself: ask for the value as freeText, which looks into input, \
+         output and reason; or start runs with a correlationId or an idempotencyKey and ask for that"
+    )]
+    NotIndexed { field: String },
     #[error("the query's {field} takes {expected}, not {found:?}")]
     Value { field: &'static str, expected: &'static str, found: String },
     #[error("the {what} has more than {max} {unit}; ask for less at a time")]
@@ -76,7 +96,8 @@ pub enum SearchError {
 impl<F: Field> Default for Search<F> {
     fn default() -> Self {
         let order = vec![(F::START, Direction::Descending)];
-        Self { clauses: Vec::new(), free_text: None, order, start: 0, size: 100 }
+        let (clauses, criteria) = (Vec::new(), Vec::new());
+        Self { clauses, criteria, free_text: None, order, start: 0, size: 100 }
     }
 }
 
@@ -84,8 +105,18 @@ impl<F: Field> Search<F> {
     /// Reads the parameters of a search as clients send them.
     pub fn parse(query: &str, free_text: &str, sort: &str) -> Result<Self, SearchError> {
         let order = order(sort);
+        let (mut clauses, mut criteria) = (Vec::new(), Vec::new());
+        for criterion in query::criteria(query)? {
+            match criterion {
+                Criterion::Clause(clause) => clauses.push(clause),
+                other @ (Criterion::Any(_) | Criterion::All(_) | Criterion::Not(_)) => {
+                    criteria.push(other);
+                }
+            }
+        }
         Ok(Self {
-            clauses: query::clauses(query)?,
+            clauses,
+            criteria,
             free_text: read_free_text(free_text)?,
             order: if order.is_empty() { Self::default().order } else { order },
             ..Self::default()
@@ -105,19 +136,51 @@ impl<F: Field> Search<F> {
     ) -> Result<Self, SearchError> {
         let values = values.into_iter().map(|value| (value.to_owned(), true)).collect();
         self.clauses.push(Clause { field, test: query::equals(field, values)? });
-        query::check_size(&self.clauses)?;
+        let plain = self.clauses.iter().cloned().map(Criterion::Clause);
+        query::check_size(&plain.chain(self.criteria.iter().cloned()).collect::<Vec<_>>())?;
         Ok(self)
     }
 
     /// Whether a row with these values and words is found.
     pub fn finds<'a>(&self, value: impl Fn(F) -> Value<'a>, words: &str) -> bool {
         self.clauses.iter().all(|clause| clause.test.holds(value(clause.field)))
+            && self.criteria.iter().all(|criterion| criterion.holds(&value))
             && self.free_text.as_ref().is_none_or(|text| words.contains(text.as_str()))
     }
 
     /// The direction in which equals are ordered by id.
     pub fn tie(&self) -> Direction {
         self.order.last().map_or(Direction::Descending, |(_, direction)| *direction)
+    }
+}
+
+impl<F> Criterion<F> {
+    /// The only one, or any of several.
+    fn alone_or(mut several: Vec<Self>) -> Self {
+        if several.len() == 1 { several.remove(0) } else { Self::Any(several) }
+    }
+
+    /// Every test in it, however deep.
+    fn tests<'a>(&'a self, tests: &mut Vec<&'a Test>) {
+        match self {
+            Self::Clause(clause) => tests.push(&clause.test),
+            Self::Any(several) | Self::All(several) => {
+                several.iter().for_each(|criterion| criterion.tests(tests));
+            }
+            Self::Not(criterion) => criterion.tests(tests),
+        }
+    }
+}
+
+impl<F: Field> Criterion<F> {
+    /// Whether a row with these values passes.
+    fn holds<'a>(&self, value: &impl Fn(F) -> Value<'a>) -> bool {
+        match self {
+            Self::Clause(clause) => clause.test.holds(value(clause.field)),
+            Self::Any(several) => several.iter().any(|criterion| criterion.holds(value)),
+            Self::All(several) => several.iter().all(|criterion| criterion.holds(value)),
+            Self::Not(criterion) => !criterion.holds(value),
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use semel_engine::{Event, Progress, Report, Slot, disarmed};
 use semel_model::{Digest, Payload, TaskResultStatus};
-use semel_runtime::{Answer, Class, EventWork, Failure, HandedOut, Renewal, Runtime, Work};
+use semel_runtime::{Class, EventWork, Failure, HandedOut, Renewal, Runtime, Work};
 use semel_store::Place;
 
 /// Between two tries to be heard.
@@ -67,9 +67,13 @@ impl Hand {
             place: self.place(),
             fence: Some(self.fence()),
             worker: Some(self.worker.to_owned()),
+            is_in_house: true,
         };
-        let answer = self.runtime.submit(Work::Renew(renewal), Class::Report).await;
-        !matches!(answer, Ok(Answer::NotHeld)) // Without an answer, the lease may still hold.
+        match self.runtime.submit(Work::Renew(renewal), Class::Report).await {
+            Ok(_) => true,
+            Err(Failure::Rejected(_) | Failure::NoExecution(_)) => false,
+            Err(_) => true, // Without an answer, the lease may still hold.
+        }
     }
 
     /// Back into the queue, as if it had not been taken, for whoever comes next.

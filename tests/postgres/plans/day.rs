@@ -126,6 +126,7 @@ pub(super) fn of_readers(store: &PostgresStore) {
     store.records("start", None, 9).unwrap();
     store.ended_before(BEGIN, 9).unwrap();
     store.expired_records(BEGIN, 9).unwrap();
+    store.lapsed_records(BEGIN, 9).unwrap();
     store.ends_of_journals(None, 9).unwrap();
     store.ends_of_journals(Some(id), 9).unwrap();
     store.document(&document(2)).unwrap();

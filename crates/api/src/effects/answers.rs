@@ -90,7 +90,6 @@ fn refused(key: &RecordKey, verdict: Ruled, now: Timestamp) -> ApiError {
                 .with("owner", owner(&record))
                 .with("workflowId", json!(record.run))
                 .with("leaseUntil", json!(record.detail.lease_until))
-                .safe_new_key(false)
                 .retry_after(retry_after(&record, now))
         }
         Ruled::Unknown(record) => {
@@ -101,7 +100,6 @@ fn refused(key: &RecordKey, verdict: Ruled, now: Timestamp) -> ApiError {
             Refusal::new(StatusCode::LOCKED, "EFFECT_OUTCOME_UNKNOWN", message)
                 .with("state", json!("UNKNOWN"))
                 .with("lastOwner", owner(&record))
-                .safe_new_key(false)
         }
         Ruled::Mismatch(record) => {
             let message =
@@ -110,13 +108,13 @@ fn refused(key: &RecordKey, verdict: Ruled, now: Timestamp) -> ApiError {
             Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, code, message)
                 .with("state", json!(record.state_at(now).as_str()))
                 .with("fingerprint", json!(record.detail.fingerprint.map(|it| it.to_string())))
-                .safe_new_key(true)
+                .with("expiresAt", json!(record.expires_at))
         }
         Ruled::Contradicted(record) => {
             let message = format!("{what} is {} with another result", record.state.as_str());
             Refusal::new(StatusCode::CONFLICT, "DECISION_CONFLICT", message)
                 .with("winner", winner(&record, now))
-                .safe_new_key(false)
+                .with("expiresAt", json!(record.expires_at))
         }
         Ruled::Stale(record) => return stale(&what, record.as_deref(), now),
         Ruled::Missing => return ApiError::NotFound(format!("{what}: nobody has asked for it")),

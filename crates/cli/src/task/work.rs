@@ -1,7 +1,8 @@
 //! # Tasks by hand: taken, reported, signalled, written about
 
 use semel_client::{Client, Said};
-use semel_model::{TaskResult, TaskResultStatus};
+use semel_model::{Payload, TaskResult, TaskResultStatus};
+use serde_json::{Value, json};
 
 use super::{Poll, Update};
 use crate::exit::{self, AskedWrongly, Verdict};
@@ -43,6 +44,10 @@ pub(super) fn poll(client: &Client, show: Show, asked: Poll) -> anyhow::Result<(
 
 pub(super) fn report(client: &Client, show: Show, asked: Update) -> anyhow::Result<()> {
     let output = given::object("--output", asked.output.as_deref())?;
+    let output = match asked.applied {
+        Some(applied) => saying(&output, applied),
+        None => output,
+    };
     let (Some(workflow), Some(status)) = (asked.workflow, asked.status) else {
         return Err(AskedWrongly("give FILE, or --workflow and --status".to_owned()).into());
     };
@@ -68,11 +73,28 @@ pub(super) fn report(client: &Client, show: Show, asked: Update) -> anyhow::Resu
         let words = "the report was not taken: the task is over, or somebody else holds it";
         return Err(Verdict { words, code: exit::CONFLICT }.into());
     }
+    let is_kept = match answer.header("x-signal") {
+        Some("REPEATED") => answer.text().is_empty(),
+        signal => signal == Some("KEPT"),
+    };
+    if is_kept {
+        say("no task of that step is open yet: kept until one is");
+        return Ok(());
+    }
     if answer.text().is_empty() {
         let words = "no task of that step is open; see: semel workflow show";
         return Err(Verdict { words, code: exit::NOT_FOUND }.into());
     }
     if show.json { show.raw(answer.text()) } else { line(answer.text()) }
+}
+
+/// The output with a word about the effect in it.
+fn saying(output: &Payload, applied: bool) -> Payload {
+    let mut said = output.value();
+    if let Value::Object(fields) = &mut said {
+        fields.insert("_effect".to_owned(), json!({"applied": applied}));
+    }
+    Payload::from_value(&said)
 }
 
 pub(super) fn signal(
@@ -81,8 +103,15 @@ pub(super) fn signal(
     status: TaskResultStatus,
     output: Option<&str>,
 ) -> anyhow::Result<()> {
-    client.signal(id, status, &given::object("--output", output)?)?;
-    say(&format!("signalled: {id}"));
+    let answer = client.signal(id, status, &given::object("--output", output)?)?;
+    match answer.header("x-signal") {
+        Some("KEPT") => say(&format!("nothing waits yet: kept for the next WAIT of {id}")),
+        Some("NONE") => {
+            let words = "nothing waited for it, and nothing will: see semel workflow show";
+            return Err(Verdict { words, code: exit::CONFLICT }.into());
+        }
+        _ => say(&format!("signalled: {id}")),
+    }
     Ok(())
 }
 

@@ -1,15 +1,13 @@
 //! # Runs: started, found, looked at
 
-use semel_client::{Client, Synchronous};
-use semel_model::{StartWorkflowRequest, Workflow};
+use semel_client::{Answer, Client, Synchronous};
+use semel_model::StartWorkflowRequest;
 use serde_json::Value;
 
 use super::{Search, Start};
 use crate::given;
-use crate::show::{Show, cut, line, say};
-use crate::times::{moment, now, span};
-
-const REASON_CHARS_MAX: usize = 80;
+use crate::record;
+use crate::show::{Show, line, say};
 
 pub(super) fn start(client: &Client, show: Show, asked: Start) -> anyhow::Result<()> {
     let request = StartWorkflowRequest {
@@ -31,10 +29,25 @@ pub(super) fn start(client: &Client, show: Show, asked: Start) -> anyhow::Result
         return execute(client, show, &request, &waiting);
     }
     let answer = client.start(&request)?;
-    if answer.header("x-idempotency-outcome") == Some("RETURNED_EXISTING") {
-        say("this key has a run already; nothing was started");
-    }
+    tell_outcome(&answer);
     if show.json { show.raw(answer.text()) } else { line(answer.text()) }
+}
+
+/// What became of a start that did not simply begin a run.
+fn tell_outcome<T>(answer: &Answer<T>) {
+    match answer.header("x-idempotency-outcome") {
+        Some("RETURNED_EXISTING" | "ATTACHED") => {
+            say("this key has a run already; nothing was started");
+        }
+        Some("SKIPPED") => say("as many runs are under way as may be; nothing was started"),
+        Some("COALESCED") => {
+            say("a run waits already, and has this input now; no other was started")
+        }
+        _ => {}
+    }
+    if answer.header("x-idempotency-payload-mismatch") == Some("true") {
+        say("warning: that run was started with another payload than this one");
+    }
 }
 
 fn execute(
@@ -44,6 +57,7 @@ fn execute(
     waiting: &Synchronous,
 ) -> anyhow::Result<()> {
     let answer = client.execute(request, waiting)?;
+    tell_outcome(&answer);
     if show.json {
         return show.raw(answer.text());
     }
@@ -62,6 +76,7 @@ pub(super) fn search(client: &Client, show: Show, asked: Search) -> anyhow::Resu
         query: query(&asked),
         text: asked.text,
         sort: Some(asked.sort),
+        key: asked.key,
         start,
         size,
     };
@@ -71,7 +86,8 @@ pub(super) fn search(client: &Client, show: Show, asked: Search) -> anyhow::Resu
     }
     let page = answer.read()?;
     let rows: Vec<Vec<String>> = page.results.iter().map(row).collect();
-    show.table(&["ID", "NAME", "VERSION", "STATUS", "STARTED", "ENDED", "CORRELATION"], &rows)?;
+    let header = ["ID", "NAME", "VERSION", "STATUS", "STARTED", "ENDED", "CORRELATION", "KEY"];
+    show.table(&header, &rows)?;
     let shown = u64::try_from(rows.len()).unwrap_or(u64::MAX);
     if page.total_hits > shown {
         let next = u64::from(start) + shown;
@@ -89,13 +105,9 @@ fn row(found: &Value) -> Vec<String> {
         "startTime",
         "endTime",
         "correlationId",
+        "idempotencyKey",
     ];
-    let shown = |name: &str| match &found[name] {
-        Value::Null => String::new(),
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    };
-    names.into_iter().map(shown).collect()
+    names.into_iter().map(|name| record::text(found, name)).collect()
 }
 
 /// What was asked for by flags, and by words, together.
@@ -119,74 +131,6 @@ pub(super) fn status(client: &Client, show: Show, id: &str) -> anyhow::Result<()
         return show.raw(answer.text());
     }
     line(&show.coloured(answer.read()?.status.as_str()))
-}
-
-pub(super) fn show(client: &Client, show: Show, id: &str) -> anyhow::Result<()> {
-    let answer = client.workflow(id)?;
-    if show.json {
-        return show.raw(answer.text());
-    }
-    let found = answer.read()?;
-    say(&head(&found));
-    if let Some(reason) = answer.header("x-workflow-parked") {
-        say(&format!("  parked       {reason}; see: semel explain {id}"));
-    }
-    show.table(
-        &[
-            "REFERENCE",
-            "TYPE",
-            "STATUS",
-            "ATTEMPT",
-            "SCHEDULED",
-            "TOOK",
-            "WORKER",
-            "TASK",
-            "REASON",
-        ],
-        &found.tasks.iter().map(task_row).collect::<Vec<_>>(),
-    )
-}
-
-/// About the run itself, for people; programs take `--json`.
-fn head(found: &Workflow) -> String {
-    let mut lines = vec![format!(
-        "{} {} version {} {}",
-        found.workflow_id, found.workflow_name, found.workflow_version, found.status
-    )];
-    let mut note = |name: &str, value: &str| {
-        if !value.is_empty() {
-            lines.push(format!("  {name:<12} {value}"));
-        }
-    };
-    note("started", &moment(found.start_time));
-    note("ended", &moment(found.end_time));
-    note("correlation", found.correlation_id.as_deref().unwrap_or_default());
-    note("key", found.idempotency_key.as_deref().unwrap_or_default());
-    note("parent", &found.parent_workflow_id.map(|id| id.to_string()).unwrap_or_default());
-    note("reason", found.reason_for_incompletion.as_deref().unwrap_or_default());
-    note("input", found.input.text());
-    note("output", if found.status.is_terminal() { found.output.text() } else { "" });
-    lines.join("\n")
-}
-
-fn task_row(task: &semel_model::Task) -> Vec<String> {
-    let until = if task.end_time.is_set() { task.end_time } else { now() };
-    let took = if task.start_time.is_set() {
-        span(until.since_ms(task.start_time))
-    } else {
-        String::new()
-    };
-    vec![
-        task.reference_task_name.clone(),
-        task.task_type.clone(),
-        task.status.to_string(),
-        (task.retry_count + 1).to_string(),
-        moment(task.scheduled_time),
-        took,
-        task.worker_id.clone().unwrap_or_default(),
-        task.task_id.to_string(),
-        cut(task.reason_for_incompletion.as_deref().unwrap_or_default(), REASON_CHARS_MAX),
-    ]
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use semel_client::{Answer, Client, ClientError};
 use semel_model::TaskId;
 
 use super::Rerun;
-use crate::exit::AskedWrongly;
+use crate::exit::{self, AskedWrongly, Verdict};
 use crate::given;
 use crate::show::{Show, line, say};
 
@@ -17,6 +17,15 @@ pub(super) fn said(
     answer?;
     say(&format!("{what}: {id}"));
     Ok(())
+}
+
+/// The server ends a run that goes on; here that has to be meant.
+pub(super) fn remove(client: &Client, id: &str, force: bool) -> anyhow::Result<()> {
+    if !force && !client.workflow_status(id)?.read()?.status.is_terminal() {
+        let words = "the run goes on; say --force to end and remove it";
+        return Err(Verdict { words, code: exit::CONFLICT }.into());
+    }
+    said("removed", id, client.remove(id))
 }
 
 pub(super) fn skip(

@@ -18,15 +18,23 @@ impl Execution {
             }
             task.reason = reason.clone().or(task.reason.take());
             task.accepted = fingerprint.or(task.accepted);
+            let was_held = task.is_held_back();
             if !task.status.is_terminal() {
                 task.status = match once.status {
                     EffectStatus::Unknown => TaskStatus::InProgress,
+                    // The engine begins it in this commit, or when its delay is over.
+                    EffectStatus::Claimed | EffectStatus::Replayed if task.system && !was_held => {
+                        task.status
+                    }
                     EffectStatus::Claimed | EffectStatus::Waiting | EffectStatus::Replayed => {
                         TaskStatus::Scheduled
                     }
                 };
                 task.updated_at = at;
-                if task.once.as_ref().is_some_and(|before| before.holds_back()) {
+                if task.system && once.holds_back() {
+                    task.started_at = Timestamp::NOT_YET;
+                }
+                if was_held {
                     task.ready_at = task.ready_at.max(at); // Nobody could have taken it before.
                 }
             }

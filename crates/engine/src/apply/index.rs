@@ -125,7 +125,10 @@ impl Execution {
         self.generation = generation;
         match which {
             Removed::Turns { of, through } => self.remove_turns(*of, *through),
-            Removed::All => self.rebuild(|_| false),
+            Removed::All => {
+                self.early = None; // What was said to an earlier life is not said to this one.
+                self.rebuild(|_| false);
+            }
             Removed::After(task) => {
                 let after = self.expect_task(*task).seq;
                 self.rebuild(|task| task.seq <= after || task.is_ahead);

@@ -11,7 +11,7 @@ use crate::change::{Change, HandOutFacts, Timeout};
 use crate::event::Slot;
 use crate::execution::Execution;
 use crate::question::Question;
-use crate::task::{Asked, Child, Task, in_turns};
+use crate::task::{Asked, Child, Signature, Task, in_turns};
 use crate::tasks::http::is_left_to_others;
 
 impl Execution {
@@ -120,6 +120,7 @@ impl Execution {
             worker: None,
             polls: 0,
             fence: None,
+            signature: None,
             accepted: None,
             question: None,
             alerted_poll: false,
@@ -303,6 +304,10 @@ impl Task {
         self.started_at = hand_out.started_at;
         self.polls = hand_out.polls;
         self.fence = hand_out.fence;
+        if let (Some(holder), Some(name)) = (&hand_out.holder, &hand_out.worker) {
+            let (holder, name) = (holder.clone(), name.clone());
+            self.signature = Some(Box::new(Signature { holder, name }));
+        }
     }
 
     /// The same place and id, with nothing done yet.

@@ -1,7 +1,9 @@
 //! # Details: what changes are made of
 
-use semel_model::{TaskId, Timestamp};
+use semel_model::{ExecutionId, TaskId, Timestamp};
 use serde::{Deserialize, Serialize};
+
+use crate::event::Progress;
 
 /// What the delivery row knew when it was given up: who held the task and since when.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -14,6 +16,9 @@ pub struct HandOutFacts {
     pub polls: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fence: Option<u64>,
+    /// The worker that was handed the task, where `worker` signed another name and sent no fence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub holder: Option<String>,
 }
 
 /// Tasks that are as if they had never been.
@@ -50,4 +55,28 @@ pub enum Timeout {
 
 pub(super) fn is_false(flag: &bool) -> bool {
     !flag
+}
+
+/// What becomes of an answer whose task is not there yet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum AnswerChange {
+    /// The run keeps it.
+    Kept {
+        /// That of this entry.
+        number: u64,
+        /// None: for whichever WAIT or YIELD comes first.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reference: Option<String>,
+        progress: Progress,
+        until: Timestamp,
+    },
+    /// The task has appeared, and takes it.
+    Taken { number: u64, task: TaskId },
+    /// The time of these is over.
+    Dropped { numbers: Vec<u64> },
+    /// A signal that a run below has not needed: nothing takes it here either, so that it is kept to
+    /// be seen.
+    Unneeded { number: u64, progress: Progress, until: Timestamp },
+    /// The run is completed and has not needed these: the run above may.
+    Returned { numbers: Vec<u64>, to: ExecutionId },
 }

@@ -11,8 +11,7 @@ use serde_json::{Map, Value};
 use super::condition::Condition;
 use super::json::{Json, Object};
 use super::path::Path;
-use super::resolve::{Reading, Resolve};
-use super::template::{self, Part};
+use super::resolve::{MissingPart, Reading, Resolve};
 
 pub(crate) struct Heard {
     document: Arc<Json>,
@@ -55,22 +54,9 @@ impl Heard {
         text.filter(|text| !text.trim().is_empty())
     }
 
-    /// None if any of its expressions comes to nothing, or all of it is blank.
-    pub(crate) fn whole_text(&mut self, template: &str) -> Option<String> {
-        let mut text = String::new();
-        for part in template::split(template) {
-            match part {
-                Part::Text(plain) => text.push_str(plain),
-                Part::Expression(path) => {
-                    let found = self.evaluate(path, None, 0);
-                    if found.is_null() {
-                        return None;
-                    }
-                    text.push_str(&found.into_plain());
-                }
-            }
-        }
-        Some(text).filter(|text| !text.trim().is_empty())
+    /// The text of a key.
+    pub(crate) fn key(&mut self, template: &str) -> Result<String, MissingPart> {
+        self.resolve_key(template, None)
     }
 
     /// What the template comes to, as it is.

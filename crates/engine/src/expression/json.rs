@@ -56,6 +56,39 @@ impl Json {
         matches!(self, Self::Null)
     }
 
+    /// Nothing that tells one thing from another: null, blank text, or a list or object of
+    /// nothing else.
+    pub(super) fn is_blank(&self) -> bool {
+        match self {
+            Self::Null => true,
+            Self::Bool(_) | Self::Number(_) => false,
+            Self::String(text) => text.trim().is_empty(),
+            Self::Array(items) => items.iter().all(Self::is_blank),
+            Self::Object(object) => object.iter().all(|(_, value)| value.is_blank()),
+        }
+    }
+
+    /// The value with another one at that path of names, if the path leads somewhere.
+    #[must_use]
+    pub(super) fn put(self, path: &[&str], value: Self) -> Self {
+        let Some((name, rest)) = path.split_first() else { return value };
+        match self {
+            Self::Object(object) => {
+                let mut value = Some(value);
+                let entries = object.into_entries().into_iter().map(|(key, inner)| {
+                    let given = value.take_if(|_| key == *name);
+                    let inner = match given {
+                        Some(given) => inner.put(rest, given),
+                        None => inner,
+                    };
+                    (key, inner)
+                });
+                Self::Object(entries.collect())
+            }
+            Self::Null | Self::Bool(_) | Self::Number(_) | Self::String(_) | Self::Array(_) => self,
+        }
+    }
+
     pub(super) fn as_list(&self) -> Option<&[Self]> {
         match self {
             Self::Array(items) => Some(items),

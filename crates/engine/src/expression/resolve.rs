@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 use semel_model::{Payload, TaskId};
@@ -39,6 +40,17 @@ pub(crate) struct Reading {
 impl Default for Reading {
     fn default() -> Self {
         Self { documents: BTreeMap::new(), nodes_left: TURN_NODES_MAX }
+    }
+}
+
+/// A part of a key that is null, missing or empty: there is no key then, since everybody who lacks
+/// that part would have the same one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct MissingPart(String);
+
+impl fmt::Display for MissingPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is null, missing or empty", self.0)
     }
 }
 
@@ -90,6 +102,27 @@ pub(super) trait Resolve {
             }
         }
         Json::String(out)
+    }
+
+    /// The text of a key. Every expression in it has to come to something.
+    fn resolve_key(&mut self, template: &str, task: Option<TaskId>) -> Result<String, MissingPart> {
+        let mut key = String::new();
+        for part in template::split(template) {
+            match part {
+                Part::Text(text) => key.push_str(&secrets::escaped(text)),
+                Part::Expression(path) => {
+                    let found = self.evaluate(path, task, 0);
+                    if found.is_blank() {
+                        return Err(MissingPart(format!("${{{path}}}")));
+                    }
+                    key.push_str(&found.into_plain());
+                }
+            }
+        }
+        match key.trim().is_empty() {
+            true => Err(MissingPart(template.to_owned())),
+            false => Ok(key),
+        }
     }
 
     fn evaluate(&mut self, written: &str, task: Option<TaskId>, nesting: usize) -> Json {

@@ -179,6 +179,7 @@ impl Turn<'_> {
             "status" => json!(task.status.as_str()),
             "referenceTaskName" => json!(&*task.reference),
             "retryCount" => json!(task.attempt),
+            "attempt" => json!(task.attempt + 1),
             "correlationId" => json!(self.execution().correlation_id()),
             "pollCount" => json!(task.polls),
             "scheduledTime" => json!(task.scheduled_at),

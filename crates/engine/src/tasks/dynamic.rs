@@ -48,10 +48,16 @@ impl Turn<'_> {
         let task = self.execution().expect_task(id).clone();
         let parameter = task.step.task().dynamic_task_name_param.clone().unwrap_or_default();
         let input = task.input.text();
-        let why = format!(
+        let mut why = format!(
             "Cannot map a dynamic task based on the parameter and input. Parameter= {parameter}, \
              input= {input}"
         );
+        let parameters = task.step.task().input_parameters.as_ref();
+        let template = parameters.and_then(|all| all.get(&parameter)).and_then(Value::as_str);
+        let missing = template.and_then(|it| Some((it, self.key_text(it, Some(id)).err()?)));
+        if let Some((template, missing)) = missing {
+            why.push_str(&format!(": {parameter} is {template}, and {missing}"));
+        }
         self.fail_run(id, why)
     }
 

@@ -8,15 +8,25 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::change::Change;
-use crate::expression::merged;
+use crate::expression::{is_computed, merged};
 use crate::turn::Turn;
 
 impl Turn<'_> {
     pub(crate) fn begin_event(&mut self, id: TaskId) {
         let task = self.execution().expect_task(id).clone();
         let written = task.step.task().sink.clone().unwrap_or_default();
-        let sink = self.resolve_value(&Value::String(written), Some(id));
-        let sink = sink.as_str().unwrap_or_default().trim().to_owned();
+        let sink = match is_computed(&written) {
+            true => self.key_text(&written, Some(id)),
+            false => Ok(written.clone()),
+        };
+        let sink = match sink {
+            Ok(sink) => sink.trim().to_owned(),
+            Err(missing) => {
+                let reason = format!("sink is {written}, and {missing}: there is no sink");
+                let status = TaskStatus::FailedWithTerminalError;
+                return self.end_system(id, status, Payload::empty(), Some(reason));
+            }
+        };
         let Some(queue) = self.queue(&sink, &task.reference) else {
             let reason = format!("Invalid / Unsupported sink specified: {sink}");
             return self.end_system(id, TaskStatus::Failed, Payload::empty(), Some(reason));

@@ -9,12 +9,18 @@ use semel_model::{Payload, TaskId, TaskStatus};
 
 use crate::change::Change;
 use crate::decide::Stop;
+use crate::event::Slot;
 use crate::kinds::Kind;
 use crate::pin::Step;
 use crate::schedule::Site;
-use crate::settle::{STEPS_MAX, join_behind};
+use crate::settle::{STEPS_MAX, join_behind, successor};
 use crate::task::{Flow, Task, in_turns};
 use crate::turn::Turn;
+
+const WITHOUT_JOIN: &str =
+    "Fork task definition is not followed by a join task.  Check the blueprint";
+const DYNAMIC_WITHOUT_JOIN: &str =
+    "Dynamic join definition is not followed by a join task.  Check the workflow definition.";
 
 impl Turn<'_> {
     pub(crate) fn begin_fork(&mut self, id: TaskId) {
@@ -38,11 +44,6 @@ impl Turn<'_> {
                 return Ok(()); // A branch has ended the run.
             }
         }
-        if !self.is_joined(task) {
-            let task = Arc::clone(self.execution().expect_task(task.id));
-            let why = "Fork task definition is not followed by a join task.  Check the blueprint";
-            return self.fail_execution(&task, why.to_owned());
-        }
         // Usually the JOIN; where that was skipped nobody waits for the branches.
         match self.next_after(task) {
             Some(next) => self.schedule_once(next),
@@ -50,9 +51,31 @@ impl Turn<'_> {
         }
     }
 
-    fn is_joined(&self, fork: &Task) -> bool {
-        let home = self.execution().home(fork.fork);
-        home.find(&fork.reference).is_some_and(|place| join_behind(home, place).is_some())
+    /// Why the run cannot be forked there, in Conductor's words, two blanks included. Such a fork never
+    /// becomes a task, so that nothing of its branches begins.
+    pub(crate) fn unforkable(&self, site: &Site, input: Slot) -> Option<String> {
+        let kind = site.step.kind();
+        if !kind.is_fork() {
+            return None;
+        }
+        let is_dynamic = kind == Kind::DynamicFork;
+        if !self.is_joined(site) {
+            let words = if is_dynamic { DYNAMIC_WITHOUT_JOIN } else { WITHOUT_JOIN };
+            return Some(words.to_owned());
+        }
+        let branches = is_dynamic.then(|| self.branches_from(site, self.payload(input)));
+        branches.and_then(Result::err)
+    }
+
+    /// A static fork may end a branch of another, whose JOIN then is its own too. The JOIN of an outer
+    /// fork does not know what a dynamic one forks into.
+    fn is_joined(&self, site: &Site) -> bool {
+        let home = self.execution().home(site.fork);
+        let Some(place) = home.find(site.step.reference()) else { return false };
+        if site.step.kind() == Kind::DynamicFork {
+            return successor(home, place).is_some_and(|it| it.kind() == Kind::Join);
+        }
+        join_behind(home, place).is_some()
     }
 
     pub(crate) fn has_all_branches(&self, task: &Task) -> bool {

@@ -6,7 +6,7 @@
 
 mod styles;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use semel_model::{Payload, TaskDef, TaskId, TaskStatus, WorkflowTask};
@@ -15,7 +15,8 @@ use crate::change::Change;
 use crate::decide::Stop;
 use crate::kinds::Kind;
 use crate::loose;
-use crate::pin::outer_name;
+use crate::pin::{outer_name, unpinned_child};
+use crate::schedule::Site;
 use crate::schema::{embed_in_task, lacking_in, named_by};
 use crate::task::{Task, in_turns};
 use crate::tasks::given_definition::Known;
@@ -24,9 +25,8 @@ use crate::turn::{PAYLOAD_BYTES_MAX, Turn};
 impl Turn<'_> {
     pub(crate) fn begin_dynamic_fork(&mut self, id: TaskId) -> Result<(), Stop> {
         let task = self.execution().expect_task(id).clone();
-        let has_others = self.has_other_forks(&task);
-        let branches = styles::branches(&task.step, &task.input, has_others);
-        let mut branches = match branches.and_then(|found| self.checked(&task, found)) {
+        let site = Site::again(&task, task.step.clone());
+        let mut branches = match self.branches_from(&site, &task.input) {
             Ok(branches) => branches,
             Err(why) => return self.fail_run(id, why),
         };
@@ -46,9 +46,23 @@ impl Turn<'_> {
         Ok(())
     }
 
+    /// What the data say is forked there. The error is that of the run.
+    pub(crate) fn branches_from(
+        &self,
+        site: &Site,
+        input: &Payload,
+    ) -> Result<Vec<WorkflowTask>, String> {
+        let has_others = self.has_other_forks(site);
+        let mut branches = styles::branches(&site.step, input, has_others)?;
+        for branch in &mut branches {
+            loose::for_each_mut(branch, &mut lend_name);
+        }
+        self.checked(site, branches)
+    }
+
     /// Another dynamic fork has run before: names then tell the forks apart.
-    fn has_other_forks(&self, task: &Task) -> bool {
-        let own = task.step.reference();
+    fn has_other_forks(&self, site: &Site) -> bool {
+        let own = site.step.reference();
         let mut steps = self.execution().definition().steps().iter();
         steps.any(|step| {
             let is_other = step.kind() == Kind::DynamicFork && step.reference() != own;
@@ -59,14 +73,21 @@ impl Turn<'_> {
     /// Every name can be given to a task, and is given once.
     fn checked(
         &self,
-        fork: &Task,
+        fork: &Site,
         branches: Vec<WorkflowTask>,
     ) -> Result<Vec<WorkflowTask>, String> {
+        let turns = Task::turns_in(&fork.reference, &fork.step);
         let mut names = BTreeSet::new();
         for step in branches.iter().flat_map(all_steps) {
             let reference = &step.task_reference_name;
-            if reference.is_empty() || step.name.is_empty() {
-                return Err("a dynamic task has no name or no taskReferenceName".to_owned());
+            if reference.is_empty() {
+                return Err("a dynamic task has no taskReferenceName".to_owned());
+            }
+            if step.name.is_empty() {
+                return Err(format!(
+                    "Invalid task. Task null does not have a definition, taskReferenceName: \
+                     {reference}"
+                ));
             }
             if reference.contains('\0') || step.name.contains('\0') || step.kind.contains('\0') {
                 return Err("the name of a dynamic task has a NUL character in it".to_owned());
@@ -74,7 +95,7 @@ impl Turn<'_> {
             if reference == "workflow" || outer_name(reference).is_some() {
                 return Err(format!("taskReferenceName {reference} is reserved for the engine"));
             }
-            let name = in_turns(reference, &fork.turns);
+            let name = in_turns(reference, &turns);
             let is_known = self.execution().latest(&name).is_some()
                 || self.execution().definition().find(reference).is_some();
             if is_known || !names.insert(reference.as_str()) {
@@ -111,8 +132,13 @@ impl Turn<'_> {
         let unknown = steps.filter(|step| step.task_definition.is_none());
         let names: BTreeSet<String> = unknown.map(|step| step.name.clone()).collect();
         let found = self.task_definitions(names.iter().map(String::as_str).collect())?;
+        let versions = self.latest_versions(branches)?;
         for branch in branches {
             loose::for_each_mut(branch, &mut |step| {
+                let latest = unpinned_child(step).and_then(|name| versions.get(&name).copied());
+                if let (Some(latest), Some(child)) = (latest, &mut step.sub_workflow_param) {
+                    child.version = Some(latest);
+                }
                 if let Some(own) = &mut step.task_definition {
                     embed_in_task(own, &mut known);
                     lacking = lacking.take().or_else(|| lacking_in(own));
@@ -125,6 +151,28 @@ impl Turn<'_> {
             });
         }
         Ok(lacking)
+    }
+
+    /// Of the workflows that branches start without saying which version. One that is not there fails
+    /// its branch.
+    fn latest_versions(
+        &mut self,
+        branches: &[WorkflowTask],
+    ) -> Result<BTreeMap<String, i32>, Stop> {
+        let names = branches.iter().flat_map(all_steps).filter_map(unpinned_child);
+        let mut versions = BTreeMap::new();
+        for name in names.collect::<BTreeSet<String>>() {
+            let found = self.registered(&name, None)?;
+            versions.extend(found.map(|found| (name, found.version)));
+        }
+        Ok(versions)
+    }
+}
+
+/// A system task needs no name; its type stands for it.
+fn lend_name(step: &mut WorkflowTask) {
+    if step.name.is_empty() && step.kind != WorkflowTask::SIMPLE {
+        step.name.clone_from(&step.kind);
     }
 }
 

@@ -13,12 +13,20 @@ use serde_json::{Map, Value, json};
 use crate::change::Change;
 use crate::decide::Stop;
 use crate::pin::{Registry, pin, unpinned_child};
-use crate::release::unsupported;
 use crate::schema::named_schemas;
 use crate::turn::{PAYLOAD_BYTES_MAX, Turn};
 
 /// Broken rules that a reason tells of.
 const VIOLATIONS_TOLD_MAX: usize = 5;
+
+/// What a given definition is held to.
+#[derive(Clone, Copy)]
+pub(super) enum Rules {
+    /// Nobody has looked at it before.
+    OfRegistration,
+    /// Those that it was held to when the step that brings it was registered.
+    OfSteps,
+}
 
 impl Turn<'_> {
     /// From now on it is known by its digest. The inner error says what is wrong with it, or why that
@@ -28,6 +36,7 @@ impl Turn<'_> {
         mut definition: WorkflowDef,
         run: ExecutionId,
         input: &Payload,
+        rules: Rules,
     ) -> Result<Result<Digest, String>, Stop> {
         let mut names = BTreeSet::new();
         let mut children = BTreeSet::new();
@@ -38,8 +47,11 @@ impl Turn<'_> {
             children.extend(unpinned_child(step));
         });
         let tasks = self.task_definitions(names.iter().map(String::as_str).collect())?;
-        let mut violations = definition.violations_knowing(&|name| tasks.get(name).cloned());
-        violations.extend(unsupported(&definition, ""));
+        let known = |name: &str| tasks.get(name).cloned();
+        let violations = match rules {
+            Rules::OfRegistration => definition.violations_knowing(&known),
+            Rules::OfSteps => definition.violations_given(&known),
+        };
         if !violations.is_empty() {
             let told = violations.iter().take(VIOLATIONS_TOLD_MAX);
             let told: Vec<_> = told.map(|it| format!("{}: {}", it.path, it.message)).collect();

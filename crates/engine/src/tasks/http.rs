@@ -9,6 +9,7 @@ use semel_model::{HttpClass, HttpRequest, Payload};
 
 use crate::kinds::Kind;
 use crate::task::Task;
+use crate::turn::Turn;
 
 /// How long the worker may be silent at most, whatever the definition says: it renews its leases
 /// while it waits for an answer, so its silence is its death.
@@ -29,8 +30,30 @@ pub(crate) fn frozen(before: Option<&Task>) -> Option<Payload> {
     before.filter(was_handed_out).map(|task| task.input.clone())
 }
 
-/// A request that must not be sent twice: no other side could tell a repeat.
-pub(crate) fn is_unsafe(task: &Task) -> bool {
-    let request = || HttpRequest::read(&task.input);
-    task.kind() == Kind::Http && request().is_ok_and(|it| it.class() == HttpClass::Unsafe)
+/// A request without a key that must not be sent twice: no other side could tell a repeat.
+pub(crate) fn is_keyless(task: &Task) -> bool {
+    let is_keyless = |it: HttpRequest| it.class() == HttpClass::Unsafe && !it.carries_key();
+    task.kind() == Kind::Http && HttpRequest::read(&task.input).is_ok_and(is_keyless)
+}
+
+impl Turn<'_> {
+    /// A request that must not be sent twice: it has no key, or nobody knows that the other side
+    /// looks at keys.
+    pub(crate) fn is_unsafe(&mut self, task: &Task) -> bool {
+        if task.kind() != Kind::Http {
+            return false;
+        }
+        let step = task.step.task();
+        let Ok(request) = HttpRequest::of_step(&task.input, step) else { return false };
+        let is_said = step.downstream.as_ref().is_some_and(|said| said.honours_keys.is_some());
+        let asks_host = request.carries_key() && !is_said;
+        match request.class() {
+            HttpClass::Unsafe if asks_host => !self.is_key_host(&request.uri),
+            HttpClass::Unsafe => true,
+            HttpClass::Safe
+            | HttpClass::IdempotentMethod
+            | HttpClass::Keyed
+            | HttpClass::NotSent => false,
+        }
+    }
 }

@@ -128,7 +128,7 @@ impl Turn<'_> {
         self.end_system(task.id, status, output, Some(errors.join(" ")));
     }
 
-    /// True ends it, an object ends it as it says, anything else lets it wait on.
+    /// True ends it, an object with a final status ends it as it says, anything else lets it wait on.
     pub(crate) fn join_said(&mut self, task: &Task, said: &Said) {
         let value = match said {
             Said::Value(slot) => self.payload(*slot).value(),
@@ -141,7 +141,7 @@ impl Turn<'_> {
         if value == Value::Bool(true) {
             return self.end_system(task.id, TaskStatus::Completed, gathered, None);
         }
-        if value.is_object() {
+        if value.is_object() && !is_not_yet(&value) {
             return self.end_as_said(task.id, &value, gathered);
         }
         self.emit(Change::Heard { task: task.id });
@@ -187,6 +187,12 @@ impl Turn<'_> {
         };
         self.end_failed(task.id, TaskStatus::FailedWithTerminalError, &why);
     }
+}
+
+/// An object whose status is an open one: the JOIN is asked again when another task has ended.
+fn is_not_yet(verdict: &Value) -> bool {
+    let status = verdict.get("status").and_then(Value::as_str);
+    matches!(status, Some("IN_PROGRESS" | "SCHEDULED"))
 }
 
 fn program(task: &Task) -> Option<String> {

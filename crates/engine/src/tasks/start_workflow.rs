@@ -21,7 +21,7 @@ use crate::failure::DEPTH_MAX;
 use crate::record::RecordKey;
 use crate::start_key::{Standing, judge};
 use crate::step_start::{Asked, Payloads, Ruling, Turned, mismatch};
-use crate::tasks::given_definition::marked_dynamic;
+use crate::tasks::given_definition::{Rules, marked_dynamic};
 use crate::turn::Turn;
 
 /// A run this old has done something of its own.
@@ -113,7 +113,7 @@ impl Turn<'_> {
             ControlFlow::Break(settled) => return Ok(settled),
         };
         let definition = match own {
-            Some(own) => self.pin_given(own, run, &request.input)?,
+            Some(own) => self.pin_given(own, run, &request.input, Rules::OfRegistration)?,
             None => self.named_definition(&name, request.version)?,
         };
         let definition = match definition {

@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
 use crate::change::Change;
 use crate::decide::Stop;
 use crate::event::{Parent, Start};
+use crate::expression::is_computed;
 use crate::facts::Claim;
 use crate::failure::DEPTH_MAX;
 use crate::message::Message;
@@ -22,7 +23,8 @@ use crate::pin::Step;
 use crate::record::RecordKey;
 use crate::start_key::{Standing, judge};
 use crate::step_start::{Asked, Payloads, Ruling, mismatch};
-use crate::tasks::given_definition::{marked_dynamic, read};
+use crate::task::Task;
+use crate::tasks::given_definition::{Rules, marked_dynamic, read};
 use crate::turn::Turn;
 
 /// A key, and what to do when it is taken.
@@ -66,14 +68,23 @@ impl Turn<'_> {
         let mut fields = Map::new();
         let name = parameters.name.clone().unwrap_or_else(|| step.task().name.clone());
         let strategy = parameters.idempotency_strategy.map(IdempotencyStrategy::as_str);
+        // What lacks a part is null, and fails the step.
+        let mut domain = |(name, written): (String, String)| match is_computed(&written) {
+            true => (name, self.key_text(&written, Some(task)).ok()),
+            false => (name, Some(written)),
+        };
+        let domains = parameters.task_to_domain.clone();
+        let domains: Option<BTreeMap<_, _>> =
+            domains.map(|map| map.into_iter().map(&mut domain).collect());
         let written = [
             ("subWorkflowName", json!(name)),
             ("subWorkflowVersion", json!(parameters.version)),
             ("priority", json!(parameters.priority)),
-            ("subWorkflowTaskToDomain", json!(parameters.task_to_domain)),
-            ("idempotencyKey", json!(parameters.idempotency_key)),
+            ("subWorkflowTaskToDomain", json!(domains)),
             ("idempotencyStrategy", json!(strategy)),
         ];
+        let key = parameters.idempotency_key.as_deref();
+        let key = key.and_then(|key| self.key_text(key, Some(task)).ok());
         let mut resolve = |template: &Value| self.resolve_value(template, Some(task));
         let written = written.map(|(key, template)| (key, resolve(&template)));
         // Expressions inside a definition are those of the run it begins.
@@ -88,6 +99,9 @@ impl Turn<'_> {
                 .filter(|(_, value)| !value.is_null())
                 .map(|(k, v)| (k.to_owned(), v)),
         );
+        if let Some(key) = key {
+            fields.insert("idempotencyKey".to_owned(), Value::String(key));
+        }
         if parameters.workflow_definition.is_some() {
             fields.insert("subWorkflowDefinition".to_owned(), definition);
         }
@@ -127,7 +141,7 @@ impl Turn<'_> {
         }
         let child = ExecutionId::of_child(id, task.children);
         let input = wanted.input();
-        let start = self.inherited(&wanted);
+        let start = self.inherited(&task, &wanted);
         let inherited = self.execution().idempotency_key().map(str::to_owned);
         let asked = Asked {
             name: &name,
@@ -148,7 +162,7 @@ impl Turn<'_> {
             Err(why) => return Ok(Err(why)),
         };
         let definition = match own {
-            Some(own) => self.pin_given(own, child, &wanted.workflow_input)?,
+            Some(own) => self.pin_given(own, child, &wanted.workflow_input, Rules::OfSteps)?,
             None => self.named_definition(&name, version)?,
         };
         let definition = match definition {
@@ -210,8 +224,9 @@ impl Turn<'_> {
     }
 
     /// What every child has from its parent.
-    fn inherited(&self, wanted: &Wanted) -> Start {
+    fn inherited(&self, task: &Task, wanted: &Wanted) -> Start {
         let execution = self.execution();
+        let effect = task.once.as_ref().filter(|_| task.has_claim()).map(|once| once.record());
         let domains = wanted.sub_workflow_task_to_domain.clone().filter(|map| !map.is_empty());
         Start {
             correlation_id: execution.correlation_id().map(str::to_owned),
@@ -220,7 +235,7 @@ impl Turn<'_> {
             born: true,
             depth: execution.run().depth + 1,
             traceparent: execution.traceparent(),
-            under: execution.gates(),
+            under: execution.gates().into_iter().chain(effect).collect(),
             ..Start::default()
         }
     }

@@ -34,6 +34,18 @@ impl Turn<'_> {
     }
 }
 
+/// What Conductor shows of a WAIT that nothing but a person ends.
+const FOR_EVER_SECONDS: i64 = i32::MAX as i64;
+
+/// How long a WAIT with that input waits from then on, as `callbackAfterSeconds` tells it.
+pub(crate) fn wait_seconds(input: &Payload, since: Timestamp) -> i64 {
+    match until(&input.value(), since) {
+        Ok(Some(until)) => until.since_ms(since).max(0) / 1_000,
+        Ok(None) => FOR_EVER_SECONDS,
+        Err(_) => 0,
+    }
+}
+
 fn until(input: &Value, now: Timestamp) -> Result<Option<Timestamp>, String> {
     match (text(input, "duration"), text(input, "until")) {
         (Some(_), Some(_)) => {

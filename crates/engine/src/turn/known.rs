@@ -157,6 +157,11 @@ impl Turn<'_> {
         said
     }
 
+    /// The server knows that whoever is at that address honours keys; that it was asked is noted.
+    pub(crate) fn is_key_host(&mut self, uri: &str) -> bool {
+        self.used.key_hosts.take(&self.facts.key_hosts, uri)
+    }
+
     /// An environment value by its name; that it was read is noted.
     pub(crate) fn environment_value(&mut self, name: &str) -> Option<String> {
         self.used.environment.take(&self.facts.environment, name)

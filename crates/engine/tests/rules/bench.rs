@@ -222,7 +222,8 @@ impl Bench {
         said: &Said,
     ) -> Result<Vec<Change>, Stop> {
         let (reference, progress) = (reference.to_owned(), said.progress());
-        self.happen(Event::Named { reference, force, progress }, &[payload(&said.output)])
+        let event = Event::Named { reference, force, progress, distinct: false };
+        self.happen(event, &[payload(&said.output)])
     }
 
     pub(crate) fn pause(&mut self) {
@@ -299,6 +300,7 @@ impl Bench {
             "variables": execution.variables(), "definition": execution.definition().digest(),
             "tasks": tasks, "open": open, "consumed": consumed,
             "messages": execution.messages_waiting(),
+            "kept": execution.kept_answers(execution.last_at()),
         })
     }
 

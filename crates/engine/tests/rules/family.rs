@@ -275,15 +275,15 @@ impl Family {
         let Some((to, letter)) = self.letters.get(&key).cloned() else { return };
         let heard = self.tell(to, Event::Told(letter.message.clone()), &letter.payloads);
         if let Err(refused) = heard {
-            self.answer_for(key, to, &letter.message, &format!("{refused:?}"));
+            self.answer_for(key, to, &letter, &format!("{refused:?}"));
         }
         self.letters.remove(&key);
     }
 
-    fn answer_for(&mut self, key: MessageKey, to: ExecutionId, message: &Message, reason: &str) {
-        if let Some(answer) = message.refused(to, reason) {
+    fn answer_for(&mut self, key: MessageKey, to: ExecutionId, letter: &Letter, reason: &str) {
+        if let Some(answer) = letter.message.refused(to, reason) {
             let key = MessageKey { at: key.at | IN_STEAD, ..key };
-            self.letters.insert(key, (key.from, Letter::of(&answer, &[])));
+            self.letters.insert(key, (key.from, Letter::of(&answer, &letter.payloads)));
         }
     }
 
@@ -312,9 +312,18 @@ impl Family {
     }
 
     pub(crate) fn claim(&mut self, id: ExecutionId, reference: &str, worker: &str) -> Said {
+        self.claim_as(id, reference, Some(worker))
+    }
+
+    pub(crate) fn claim_as(
+        &mut self,
+        id: ExecutionId,
+        reference: &str,
+        worker: Option<&str>,
+    ) -> Said {
         let member = Rc::make_mut(self.members.get_mut(&id).expect("it is not gone"));
         (member.now, member.fence) = (self.now, self.fence);
-        let said = member.claim(reference, worker);
+        let said = member.claim_as(reference, worker);
         self.fence = member.fence;
         said
     }
@@ -374,5 +383,11 @@ fn can_repeat(event: &Event, after: &Execution) -> bool {
     // What did not fit into one turn is still due.
     let goes_on =
         matches!(event, Event::Woke) && after.wake_at().is_some_and(|at| at <= after.last_at());
-    asks || waits_on || goes_on || (event.may_revive() && after.is_closed())
+    // Each signal is one of its own.
+    let signals = matches!(
+        event,
+        Event::Signalled { .. }
+            | Event::Told(Message::Signal { .. } | Message::SignalRefused { .. })
+    );
+    asks || signals || waits_on || goes_on || (event.may_revive() && after.is_closed())
 }

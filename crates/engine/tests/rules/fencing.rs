@@ -1,6 +1,6 @@
 //! # Fencing: whose report counts (contract 4)
 
-use semel_engine::{Change, Rejection, Stop};
+use semel_engine::{Change, Event, Rejection, Rerun, Stop, judge_renewal};
 use semel_model::TaskResultStatus::{Completed, Failed, InProgress};
 use serde_json::json;
 
@@ -177,4 +177,109 @@ fn the_holder_is_stale_after_a_forced_update() {
     assert_eq!(verdict(run.report(&said)), Verdict::Stale);
     assert_eq!(verdict(run.report(&next)), Verdict::Applied);
     run.reads(&["COMPLETED", "a 0 COMPLETED"]);
+}
+
+#[test]
+fn the_only_hand_out_is_answered_under_any_name() {
+    for worker in [Some("ann"), Some("custom"), None] {
+        let mut run = one_step();
+        let said = run.claim("a", "ann").fence(None).worker(worker);
+        assert_eq!(verdict(run.report(&said)), Verdict::Applied, "{worker:?}");
+        assert_eq!(verdict(run.report(&said)), Verdict::Repeated, "{worker:?}");
+        assert_eq!(run.attempt("a", 0).worker.as_deref(), worker.or(Some("ann")));
+        run.replay();
+    }
+}
+
+#[test]
+fn the_only_hand_out_of_a_retry_is_answered_under_any_name() {
+    let mut run = one_step();
+    let first = run.claim("a", "ann").fence(None).worker(Some("custom"));
+    run.report(&Said { status: Failed, ..first }).unwrap();
+    let second = run.claim("a", "bob").fence(None).worker(Some("custom"));
+    assert_eq!(verdict(run.report(&second)), Verdict::Applied);
+    run.reads(&["COMPLETED", "a 0 FAILED", "a 1 COMPLETED"]);
+}
+
+#[test]
+fn a_name_that_a_holder_has_signed_with_is_its_name_in_later_hand_outs() {
+    let mut run = one_step();
+    let first = run.claim("a", "vm").fence(None).worker(Some("custom"));
+    run.report(&Said { status: InProgress, ..first }).unwrap();
+    let other = run.claim("a", "other").fence(None).worker(Some("custom"));
+    assert_eq!(verdict(run.report(&other)), Verdict::Stale, "it may be vm who speaks");
+    let other = other.worker(Some("other"));
+    run.report(&Said { status: InProgress, ..other }).unwrap();
+    let third = run.claim("a", "vm").fence(None);
+    assert_eq!(verdict(run.report(&third.clone().worker(Some("other")))), Verdict::Stale);
+    assert_eq!(verdict(run.report(&third.worker(Some("custom")))), Verdict::Applied);
+    run.replay();
+}
+
+#[test]
+fn a_task_that_was_reset_had_another_hand_out_before() {
+    let mut run = one_step();
+    let said = run.claim("a", "vm").fence(None).worker(Some("custom"));
+    run.report(&said).unwrap();
+    let from = Some(run.attempt("a", 0).id);
+    run.happen(Event::Reran(Rerun { from, ..Rerun::default() }), &[]).unwrap();
+    let again = run.claim("a", "vm").fence(None).output(json!({"n": 2}));
+    assert_eq!(verdict(run.report(&again.clone().worker(Some("eve")))), Verdict::Stale);
+    assert_eq!(verdict(run.report(&again.worker(Some("custom")))), Verdict::Applied);
+    run.replay();
+}
+
+#[test]
+fn a_task_that_was_reset_before_anybody_took_it_has_one_hand_out() {
+    let mut run = one_step();
+    run.terminate("enough").unwrap();
+    let from = Some(run.attempt("a", 0).id);
+    run.happen(Event::Reran(Rerun { from, ..Rerun::default() }), &[]).unwrap();
+    let said = run.claim("a", "vm").fence(None).worker(Some("custom"));
+    assert_eq!(verdict(run.report(&said)), Verdict::Applied);
+    run.replay();
+}
+
+#[test]
+fn a_by_name_update_is_taken_from_the_holder_and_of_a_holder_without_a_name() {
+    for (holder, worker, is_taken) in [
+        (Some("ann"), Some("ann"), true),
+        (Some("ann"), Some("bob"), false),
+        (Some("ann"), None, false),
+        (None, Some("bob"), true),
+        (None, None, true),
+    ] {
+        let mut run = one_step();
+        let task = run.claim_as("a", holder).task;
+        let said = Said::new(task, Completed).worker(worker);
+        let found = run.name("a", false, &said);
+        assert_eq!(found.is_ok(), is_taken, "{worker:?} of a task held by {holder:?}: {found:?}");
+        run.replay();
+    }
+}
+
+#[test]
+fn more_time_is_judged_as_a_report_is() {
+    let mut run = one_step();
+    run.claim("a", "vm");
+    let judged = |run: &Bench, fence, worker| {
+        let (row, task) = (run.row("a").clone(), run.attempt("a", 0));
+        judge_renewal(&row.hand_out, Some(&task), fence, worker).is_some_and(|it| it.is_ok())
+    };
+    for (fence, worker, is_given) in [
+        (Some(1), Some("other"), true),
+        (Some(2), Some("vm"), false),
+        (None, Some("vm"), true),
+        (None, None, true),
+        (None, Some("custom"), true),
+    ] {
+        assert_eq!(judged(&run, fence, worker), is_given, "{fence:?} {worker:?}");
+    }
+    let row = run.row("a").clone();
+    assert_eq!(judge_renewal(&row.hand_out, None, None, Some("custom")), None, "the task tells");
+    run.report(&Said::new(row.task, InProgress)).unwrap();
+    assert!(!judged(&run, None, Some("vm")), "nobody holds it");
+    run.claim("a", "vm");
+    assert!(!judged(&run, None, Some("custom")), "it was handed out twice");
+    assert!(judged(&run, None, Some("vm")));
 }

@@ -1,7 +1,7 @@
 //! # Definitions that come with the data of a run (semantics 7.12, 7.13)
 
 use semel_engine::Event;
-use semel_model::{ExecutionId, SchemaDef, WorkflowStatus};
+use semel_model::{ExecutionId, SchemaDef, WorkflowDef, WorkflowStatus};
 use serde_json::{Value, json};
 
 use crate::children::{named, once, sub};
@@ -77,18 +77,10 @@ fn a_definition_that_could_not_be_registered_fails_its_step_with_what_is_wrong()
     let twice = named("own", &[once("x"), once("x")]);
     let unnamed = named("", &[once("x")]);
     let orphan = named("own", &[sub("y", "nobody")]);
-    let later = named(
-        "own",
-        &[with(
-            once("x"),
-            json!({"type": "KAFKA_PUBLISH", "inputParameters": {"kafka_request": {}}}),
-        )],
-    );
     for (definition, why) in [
         (twice, "taskReferenceName: x should be unique"),
         (unnamed, "name: WorkflowDef name cannot be null or empty"),
         (orphan, "No such workflow defined. name=nobody, version=null"),
-        (later, "task type KAFKA_PUBLISH is not in this release"),
     ] {
         let mut family = family(&[bringing(json!("${workflow.input.d}"))]);
         let id = family.start("flow", json!({"d": definition}));
@@ -96,6 +88,24 @@ fn a_definition_that_could_not_be_registered_fails_its_step_with_what_is_wrong()
         assert!(reason(&family, id, "s").contains(why), "{}", reason(&family, id, "s"));
         assert_eq!(family.members.len(), 1);
     }
+}
+
+#[test]
+fn a_child_is_held_to_the_rules_that_its_step_was_registered_by() {
+    let lost = with(once("x"), json!({"inputParameters": {"n": "${nobody.output.n}"}}));
+    let absent = with(once("y"), json!({"type": "JDBC", "optional": true}));
+    let steps = [bringing(named("own", &[lost, absent]))];
+    let text = named("flow", &steps).to_string();
+    let registered: WorkflowDef = serde_json::from_str(&text).expect("a definition");
+    assert_eq!(registered.violations(), []);
+    let mut family = family(&steps);
+    let id = family.start("flow", json!({}));
+    let child = family.child(id, "s");
+    let input = family.execution(child).latest("x").unwrap().input.value();
+    assert_eq!(input, json!({"n": null}), "like an expression of any nested step");
+    family.complete(child, "x", json!({}));
+    family.deliver_all();
+    family.reads(id, &["COMPLETED", "s 0 COMPLETED"]);
 }
 
 #[test]

@@ -69,21 +69,56 @@ fn what_may_have_been_sent_is_sent_again_to_the_byte() {
 #[test]
 fn when_its_worker_dies_only_what_may_be_repeated_is() {
     let policy = || json!({"retryCount": 1, "responseTimeoutSeconds": 5});
-    for request in [post(json!({})), json!({"uri": "http://a", "method": "GET"})] {
-        let mut run = Bench::start(flow(&[call(request, policy())]), json!({}));
+    let honoured = json!({"downstream": {"honoursKeys": true}});
+    let assumed = json!({"retryCount": 1, "responseTimeoutSeconds": 5, "assumeIdempotent": true});
+    let remembered = json!({"effect": {"downstreamRetentionSeconds": 3600}});
+    for step in [
+        with(call(post(json!({})), policy()), honoured),
+        with(call(post(json!({})), policy()), remembered),
+        call(post(json!({"idempotency": {"preset": "stripe"}})), policy()),
+        call(post(json!({})), assumed),
+        call(json!({"uri": "http://a", "method": "GET"}), policy()),
+    ] {
+        let mut run = Bench::start(flow(&[step]), json!({}));
         run.claim("call", "ann");
         run.tick(5);
         run.reads(&["RUNNING", "call 0 TIMED_OUT", "call 1 SCHEDULED"]);
     }
-    let bare = post(json!({"idempotency": {"enabled": false}}));
-    let mut run = Bench::start(flow(&[call(bare, policy())]), json!({}));
-    let said = run.claim("call", "ann");
-    run.tick(5);
-    run.reads(&["RUNNING", "call 0 IN_PROGRESS"]);
-    assert!(run.attempt("call", 0).is_in_doubt());
-    assert_eq!(run.row_count(), 0, "nobody is offered it");
-    run.report(&said.output(json!({"n": 1}))).expect("the last holder's word counts");
-    run.reads(&["COMPLETED", "call 0 COMPLETED"]);
+    let denied = json!({"downstream": {"honoursKeys": false}});
+    for step in [
+        call(post(json!({"idempotency": {"enabled": false}})), policy()),
+        call(post(json!({})), policy()),
+        with(call(post(json!({"idempotency": {"preset": "stripe"}})), policy()), denied),
+    ] {
+        let mut run = Bench::start(flow(&[step]), json!({}));
+        let said = run.claim("call", "ann");
+        run.tick(5);
+        run.reads(&["RUNNING", "call 0 IN_PROGRESS"]);
+        assert!(run.attempt("call", 0).is_in_doubt());
+        assert_eq!(run.row_count(), 0, "nobody is offered it");
+        run.report(&said.output(json!({"n": 1}))).expect("the last holder's word counts");
+        run.reads(&["COMPLETED", "call 0 COMPLETED"]);
+    }
+}
+
+#[test]
+fn a_request_that_is_on_its_way_when_its_run_ends_is_not_sent_again() {
+    let policy = json!({"retryCount": 1, "responseTimeoutSeconds": 5});
+    for request in [post(json!({"idempotency": {"enabled": false}})), post(json!({}))] {
+        let mut family = Family::of(&[flow(&[call(request, policy.clone())])]);
+        let run = family.start("flow", json!({}));
+        let said = family.claim(run, "call", "ann");
+        let ended = Event::Terminated { reason: None, compensate: false };
+        family.tell(run, ended, &[]).expect("a live run can be ended");
+        let key = family.execution(run).effect_key("call");
+        family.effect_is("call", &key, RecordState::Unknown);
+        family.tell(run, Event::Retried, &[]).expect("an ended run lives again");
+        let task = family.execution(run).latest("call").unwrap().clone();
+        assert!(task.is_in_doubt() && !task.is_placed(), "{task:?}");
+        family.report(run, &said.output(json!({"n": 1}))).expect("a late word ends the doubt");
+        family.effect_is("call", &key, RecordState::Completed);
+        family.run(run).replay();
+    }
 }
 
 #[test]

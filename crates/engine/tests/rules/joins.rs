@@ -291,6 +291,24 @@ fn an_object_ends_it_as_it_says() {
 }
 
 #[test]
+fn an_object_with_an_open_status_means_not_yet() {
+    for status in ["IN_PROGRESS", "SCHEDULED"] {
+        let mut run = scripted();
+        let not_yet = json!({"status": status, "outputData": {"so_far": 0}});
+        run.say("j", not_yet.clone());
+        assert_eq!(run.latest("j").status, TaskStatus::InProgress, "{status}");
+        assert!(run.latest("j").question.is_none(), "not before something changes");
+        run.complete("a", json!({"x": 1}));
+        run.say("j", not_yet);
+        run.complete("b", json!({}));
+        run.say("j", json!({"status": "COMPLETED"}));
+        assert_eq!(run.output_at("j"), json!({"a": {"x": 1}}));
+        assert_eq!(run.latest("c").status, TaskStatus::Scheduled);
+        run.replay();
+    }
+}
+
+#[test]
 fn a_status_it_cannot_have_and_a_program_that_throws_fail_it_for_good() {
     let mut run = scripted();
     run.say("j", json!({"status": "MAYBE"}));

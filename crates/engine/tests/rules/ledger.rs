@@ -1,7 +1,9 @@
 //! Contract 3D: what is said of an effect, call by call, and of random calls whatever they are.
 
 use proptest::prelude::*;
-use semel_engine::{Act, Attempt, Hold, LetsGo, Record, RecordState, Ruled, Ruling, judge_ledger};
+use semel_engine::{
+    Act, Attempt, Hold, LetsGo, Record, RecordKey, RecordState, Ruled, Ruling, judge_ledger,
+};
 use semel_model::{Digest, ExecutionId, Payload, Timestamp};
 use serde_json::json;
 
@@ -117,6 +119,34 @@ fn of_an_owner_who_fell_silent_nobody_knows_until_somebody_takes_over() {
     };
     let late = ledger.call(&complete(&silent, &json!({}))).verdict;
     assert!(matches!(late, Ruled::Stale(Some(_))), "{late:?}");
+}
+
+#[test]
+fn a_claim_comes_into_doubt_when_its_lease_is_over_though_nobody_asks() {
+    let mut ledger = Ledger::default();
+    assert!(matches!(ledger.call(&Act::Lapse).verdict, Ruled::Missing));
+    let silent = ledger.started("ann");
+    ledger.now_ms += LEASE_MS - 1;
+    assert!(ledger.call(&Act::Lapse).record.is_none(), "its lease is not over");
+    let key = RecordKey::effect("charge", "1");
+    let until = Some(Timestamp::from_ms(ledger.now_ms + 1));
+    assert_eq!(ledger.record.as_ref().unwrap().lapses_at(&key), until);
+    assert_eq!(ledger.record.as_ref().unwrap().lapses_at(&RecordKey::lock("1")), None);
+    ledger.now_ms += 7;
+    let ruling = ledger.call(&Act::Lapse);
+    assert!(matches!(ruling.verdict, Ruled::Unknown(_)), "{:?}", ruling.verdict);
+    assert_eq!((ledger.state(), ruling.lets_go), (RecordState::Unknown, LetsGo::All));
+    let record = ledger.record.clone().unwrap();
+    assert_eq!((record.doubted_at(), record.lapses_at(&key)), (until, None), "the lease's end");
+    assert!(ledger.call(&Act::Lapse).record.is_none(), "once");
+    let lease_ms = LEASE_MS;
+    ledger.call(&Act::Renew { hold: silent, lease_ms });
+    let renewed = ledger.record.clone().unwrap();
+    assert_eq!((renewed.doubted_at(), renewed.detail.decided_at), (None, None), "it lives");
+    let of_a_run = Record { run: Some(ExecutionId::from_bytes([1; 16])), ..renewed };
+    ledger.now_ms += LEASE_MS;
+    ledger.record = Some(of_a_run);
+    assert!(ledger.call(&Act::Lapse).record.is_none(), "a run speaks for itself");
 }
 
 #[test]

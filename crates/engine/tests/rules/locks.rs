@@ -50,6 +50,23 @@ fn a_lock_has_one_owner_until_it_is_given_back() {
 }
 
 #[test]
+fn a_person_frees_the_lock_that_was_seen_and_no_later_one() {
+    let mut lock = Lock::default();
+    let ann = lock.acquired("ann");
+    let free = LockAct::Free { fence: ann.fence };
+    let ruling = lock.call(&free);
+    assert!(matches!((ruling.verdict, ruling.lets_go), (Ruled::Noted(_), LetsGo::Oldest)));
+    assert!(matches!(lock.call(&free).verdict, Ruled::Repeated(_)));
+    let bob = lock.acquired("bob");
+    assert!(bob.fence > ann.fence);
+    assert!(matches!(lock.call(&free).verdict, Ruled::Stale(Some(_))));
+    let late = LockAct::Release { hold: ann };
+    assert!(matches!(lock.call(&late).verdict, Ruled::Stale(Some(_))));
+    let nobodys = judge_lock(None, &free, Timestamp::from_ms(0), 9);
+    assert!(matches!(nobodys.verdict, Ruled::Stale(None)));
+}
+
+#[test]
 fn a_lease_that_lapses_frees_the_lock_and_its_owner_cannot_give_it_back() {
     let mut lock = Lock::default();
     let ann = lock.acquired("ann");

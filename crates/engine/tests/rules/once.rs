@@ -307,7 +307,7 @@ fn a_waiting_task_can_be_answered_by_name_and_leaves_the_effect_alone() {
         TaskResultStatus::Completed,
     );
     let (reference, force) = ("charge".to_owned(), false);
-    let event = Event::Named { reference, force, progress: said.progress() };
+    let event = Event::Named { reference, force, progress: said.progress(), distinct: false };
     family.tell(other, event, &[crate::shapes::payload(&json!({"n": 9}))]).unwrap();
     family.reads(other, &["RUNNING", "charge 0 COMPLETED", "ship 0 SCHEDULED"]);
     family.effect_is("charge_def", "1", RecordState::Claimed);

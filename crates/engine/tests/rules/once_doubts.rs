@@ -1,7 +1,7 @@
 //! # Effects in doubt: who had the task fell silent, and what each policy makes of it
 
 use semel_engine::{
-    EffectStatus, Event, RecordState, Rejection, Resolution, Slot, Stop, effect_record,
+    EffectStatus, Event, Progress, RecordState, Rejection, Resolution, Slot, Stop, effect_record,
 };
 use semel_model::{ExecutionId, TaskResultStatus, TaskStatus};
 use serde_json::{Value, json};
@@ -254,10 +254,8 @@ fn a_far_side_that_does_not_know_leaves_it_to_a_person() {
         assert_eq!(status(&family, run), EffectStatus::Unknown);
         assert_eq!(family.run(run).row_count(), 0);
         resolve(&mut family, run, true, json!({"n": 1})).expect("nobody knew");
-        assert_eq!(
-            family.run(run).execution.latest("charge").unwrap().status,
-            TaskStatus::Completed
-        );
+        let task = family.execution(run).latest("charge").unwrap().clone();
+        assert_eq!(task.status, TaskStatus::Completed);
     }
 }
 
@@ -279,19 +277,103 @@ fn whoever_comes_in_doubt_asks_the_far_side_itself() {
 #[test]
 fn what_is_left_when_nothing_is_tried_again_depends_on_what_was_said() {
     let said = |applied: Value| json!({"_effect": {"applied": applied}});
-    for (output, state) in [
-        (json!({}), RecordState::Unknown),
-        (said(json!(false)), RecordState::Released),
-        (said(json!("unknown")), RecordState::Unknown),
-        (said(json!(true)), RecordState::Failed),
+    let held = ["RUNNING", "charge 0 IN_PROGRESS"];
+    let failed = ["FAILED", "charge 0 FAILED"];
+    let for_good = ["FAILED", "charge 0 FAILED_WITH_TERMINAL_ERROR"];
+    for (on_unknown, output, story, state) in [
+        ("RETRY", json!({}), failed, RecordState::Unknown),
+        ("FAIL", json!({}), failed, RecordState::Unknown),
+        ("HOLD", json!({}), held, RecordState::Unknown),
+        ("HOLD", said(json!(false)), failed, RecordState::Released),
+        ("HOLD", said(json!("unknown")), held, RecordState::Unknown),
+        ("RETRY", said(json!("unknown")), failed, RecordState::Unknown),
+        ("HOLD", said(json!(true)), for_good, RecordState::Failed),
+        ("RETRY", said(json!(true)), for_good, RecordState::Failed),
     ] {
-        let mut family = shop(charge(json!({"retryCount": 0}), json!({})));
+        let effect = json!({"onUnknown": on_unknown});
+        let mut family = shop(charge(json!({"retryCount": 0}), effect));
         let run = order(&mut family, "1", 10);
         let said = family.claim(run, "charge", "ann").output(output.clone());
         family.report(run, &Said { status: TaskResultStatus::Failed, ..said }).unwrap();
-        family.reads(run, &["FAILED", "charge 0 FAILED"]);
-        assert_eq!(family.effect("charge_def", "1").state, state, "{output}");
+        family.reads(run, &story);
+        assert_eq!(family.effect("charge_def", "1").state, state, "{on_unknown} {output}");
+        family.run(run).replay();
     }
+}
+
+#[test]
+fn the_shortest_effect_is_held_in_doubt_and_a_probe_is_asked() {
+    let (mut family, probe) = (shop(charge(policy(), json!({}))), json!({"name": "find"}));
+    let (run, _) = silence(&mut family);
+    family.reads(run, &["RUNNING", "charge 0 IN_PROGRESS"]);
+    assert!(!is_offered(&family, run));
+    let mut family = shop(charge(policy(), json!({"probe": probe})));
+    let (run, _) = silence(&mut family);
+    let story = ["RUNNING", "charge 0 IN_PROGRESS", "charge__probe 0 SCHEDULED"];
+    family.reads(run, &story);
+    let about = family.execution(run).latest("charge__probe").unwrap().input.value();
+    assert_eq!(about["_effect"]["scope"], "charge_def", "the scope that the API knows");
+}
+
+#[test]
+fn the_last_attempt_holds_the_run_however_it_ends() {
+    let policy = json!({"retryCount": 1, "retryDelaySeconds": 0, "pollTimeoutSeconds": 10,
+        "timeoutPolicy": "RETRY"});
+    let mut family = shop(charge(policy, json!({})));
+    let run = order(&mut family, "1", 10);
+    let said = family.claim(run, "charge", "ann");
+    family.report(run, &Said { status: TaskResultStatus::Failed, ..said }).unwrap();
+    family.reads(run, &["RUNNING", "charge 0 FAILED", "charge 1 SCHEDULED"]);
+    family.tick(11);
+    family.reads(run, &["RUNNING", "charge 0 FAILED", "charge 1 IN_PROGRESS"]);
+    assert_eq!(status(&family, run), EffectStatus::Unknown);
+    resolve(&mut family, run, true, json!({"n": 1})).expect("somebody says");
+    let story = ["RUNNING", "charge 0 FAILED", "charge 1 COMPLETED", "ship 0 SCHEDULED"];
+    family.reads(run, &story);
+    family.run(run).replay();
+}
+
+#[test]
+fn what_a_person_forces_is_unknown_unless_the_person_says() {
+    let force = |family: &mut Family, run, status, output: Value| {
+        let progress = Progress {
+            status,
+            output: Slot(0),
+            reason: None,
+            worker: None,
+            callback_after_seconds: 0,
+        };
+        let event =
+            Event::Named { reference: "charge".into(), force: true, progress, distinct: false };
+        family.tell(run, event, &[payload(&output)]).expect("a person may force it");
+    };
+    let says = |applied: Value| json!({"_effect": {"applied": applied}});
+    for (output, state) in [
+        (json!({}), RecordState::Unknown),
+        (says(json!("unknown")), RecordState::Unknown),
+        (says(json!(false)), RecordState::Released),
+        (says(json!(true)), RecordState::Failed),
+    ] {
+        let mut family = shop(charge(policy(), json!({})));
+        let run = order(&mut family, "1", 10);
+        family.claim(run, "charge", "ann");
+        let status = TaskResultStatus::FailedWithTerminalError;
+        force(&mut family, run, status, output.clone());
+        family.reads(run, &["FAILED", "charge 0 FAILED_WITH_TERMINAL_ERROR"]);
+        assert_eq!(family.effect("charge_def", "1").state, state, "{output}");
+        family.run(run).replay();
+    }
+    let mut family = shop(charge(policy(), json!({})));
+    let run = order(&mut family, "1", 10);
+    let said = family.claim(run, "charge", "ann");
+    force(&mut family, run, TaskResultStatus::Failed, json!({}));
+    family.reads(run, &["RUNNING", "charge 0 FAILED", "charge 1 IN_PROGRESS"]);
+    assert!(!is_offered(&family, run), "the next attempt is not handed out in doubt");
+    family.report(run, &said.output(json!({"n": 1}))).expect("whoever had it knows");
+    family.deliver_all();
+    let story = ["RUNNING", "charge 0 FAILED", "charge 1 COMPLETED", "ship 0 SCHEDULED"];
+    family.reads(run, &story);
+    family.run(run).replay();
 }
 
 #[test]

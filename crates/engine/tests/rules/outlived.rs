@@ -78,7 +78,7 @@ fn whoever_asks_by_hand_knows_what_they_do() {
     let mut family = under(3590, json!({"onUnknown": "FAIL"}));
     let run = failed(&mut family);
     assert_eq!(family.run(run).story()[0], "FAILED");
-    let mut family = under(0, json!({}));
+    let mut family = under(0, json!({"onUnknown": "RETRY"}));
     let run = failed(&mut family);
     let ended = Event::Terminated { reason: None, compensate: false };
     family.tell(run, ended, &[]).expect("a live run can be ended");

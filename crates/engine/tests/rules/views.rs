@@ -94,6 +94,18 @@ fn an_attempt_that_was_replaced_says_so_and_the_new_one_names_it() {
 }
 
 #[test]
+fn a_wait_tells_how_long_it_waits() {
+    let wait = |input: Value| {
+        let step = json!({"name": "w", "taskReferenceName": "w", "type": "WAIT",
+            "inputParameters": input});
+        of_tasks(&Bench::start(flow(&[step]), json!({})), "callbackAfterSeconds")
+    };
+    assert_eq!(wait(json!({"duration": "1 min 30s"})), [json!(90)]);
+    assert_eq!(wait(json!({"until": "1970-01-01"})), [json!(0)], "it is over");
+    assert_eq!(wait(json!({})), [json!(2_147_483_647)], "until somebody says so");
+}
+
+#[test]
 fn the_times_of_a_task_are_those_of_its_own_attempt() {
     let mut run = twice();
     let said =

@@ -172,7 +172,7 @@ fn a_human_task_that_others_complete_has_no_response_timeout() {
 fn signal(run: &mut Bench, status: TaskResultStatus, output: Value) -> Result<(), Stop> {
     let progress =
         Progress { status, output: Slot(0), reason: None, worker: None, callback_after_seconds: 0 };
-    run.happen(Event::Signalled { progress }, &[payload(&output)]).map(|_| ())
+    run.happen(Event::Signalled { progress, may_wait: false }, &[payload(&output)]).map(|_| ())
 }
 
 #[test]

@@ -153,7 +153,9 @@ async fn silence_after_sending_leaves_everything_open() {
     let outcome = send(&client(), without).await;
     assert_eq!((outcome.status, outcome.applied), (Status::FailedTerminal, Applied::Unknown));
     assert_eq!(outcome.class, HttpClass::Unsafe);
-    let keyed = send(&client(), json!({"uri": uri, "method": "POST"})).await;
+    let known = json!({"preset": "stripe"});
+    let keyed = json!({"uri": uri, "method": "POST", "idempotency": known});
+    let keyed = send(&client(), keyed).await;
     assert_eq!((keyed.status, keyed.applied), (Status::Failed, Applied::Unknown));
     assert_eq!(heard.lock().unwrap().len(), 2, "nothing is sent twice");
 }
@@ -162,7 +164,8 @@ async fn silence_after_sending_leaves_everything_open() {
 async fn who_does_not_answer_in_time_is_not_waited_for() {
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let uri = format!("http://{}/", silent.local_addr().unwrap());
-    let request = json!({"uri": uri, "method": "POST", "connectionTimeOut": 20, "readTimeOut": 20});
+    let request = json!({"uri": uri, "method": "POST", "connectionTimeOut": 20, "readTimeOut": 20,
+        "idempotency": {"preset": "stripe"}});
     let outcome = send(&client(), request).await;
     assert_eq!((outcome.status, outcome.applied), (Status::Failed, Applied::Unknown));
     assert!(outcome.reason.unwrap().contains("no answer within readTimeOut, 20 ms"));

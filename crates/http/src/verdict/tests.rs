@@ -15,7 +15,7 @@ fn all() -> [HttpRequest; 4] {
     [
         request(json!({"method": "GET"})),
         request(json!({"method": "PUT"})),
-        request(json!({})),
+        request(json!({"idempotency": {"preset": "stripe"}})),
         request(json!({"idempotency": {"enabled": false}})),
     ]
 }
@@ -37,9 +37,10 @@ fn what_is_retryable_is_tried_again_where_a_repeat_does_no_harm() {
         for outcome in [&safe, &idempotent, &keyed] {
             assert_eq!(outcome.status, Status::Failed, "{status}");
         }
-        assert_eq!(without.status, Status::FailedTerminal, "{status}");
         assert_eq!(safe.applied, Applied::No, "{status}");
         let known = matches!(status, 425 | 429);
+        let without_key = if known { Status::Failed } else { Status::FailedTerminal };
+        assert_eq!(without.status, without_key, "{status}");
         assert_eq!(without.applied == Applied::No, known, "{status}");
         assert_eq!(keyed.applied, without.applied, "{status}");
     }
@@ -110,7 +111,10 @@ fn without_an_answer_only_the_unsafe_is_not_tried_again() {
     }
     assert_eq!((without.status, without.applied), (Status::FailedTerminal, Applied::Unknown));
     assert_eq!(effect(&without), json!({"applied": "unknown", "class": "UNSAFE"}));
-    assert!(without.reason.unwrap().contains("may have been carried out"));
+    assert!(without.reason.unwrap().contains("may have been carried out, and it has no key"));
+    let unknown = unanswered(&request(json!({})), lost());
+    assert_eq!((unknown.status, unknown.applied), (Status::FailedTerminal, Applied::Unknown));
+    assert!(unknown.reason.unwrap().contains("downstream.honoursKeys"));
 }
 
 #[test]

@@ -62,8 +62,9 @@ fn every_case_gives_exactly_the_findings_it_says() {
 }
 
 #[test]
-fn every_case_may_be_registered() {
-    for (path, case) in cases() {
+fn every_case_may_be_registered_unless_it_says_otherwise() {
+    let refused = |case: &Case| case.expect.iter().any(|it| it.starts_with("E-REG-1"));
+    for (path, case) in cases().into_iter().filter(|(_, case)| !refused(case)) {
         case.bundle.may_be_registered(&path.display().to_string());
     }
 }

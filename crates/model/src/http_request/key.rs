@@ -42,11 +42,12 @@ impl HttpKey {
         HEADERS.contains(&header.to_ascii_lowercase().as_str())
     }
 
+    /// Also whether a preset names a service that is known to honour keys.
     pub(super) fn read(
         request: &Fields<'_>,
         method: HttpMethod,
         headers: &[(String, String)],
-    ) -> Result<Self, String> {
+    ) -> Result<(Self, bool), String> {
         let is_written =
             |(name, value): &(String, String)| Self::is_known(name) && !value.is_empty();
         let is_written = headers.iter().any(is_written);
@@ -57,11 +58,12 @@ impl HttpKey {
             None => None,
         };
         let Some(told) = told.filter(|_| enabled != Some(false)) else {
-            return Ok(match is_written {
+            let key = match is_written {
                 true => Self::Written,
                 false if enabled.is_none() && method.creates() => Self::plain(),
                 false => Self::None,
-            });
+            };
+            return Ok((key, false));
         };
         let preset = told.text("preset").map_err(of)?.map(|name| places(&name)).transpose()?;
         let header = told.text("header").map_err(of)?;
@@ -72,20 +74,21 @@ impl HttpKey {
         }
         let is_placed = header.is_some() || body_field.is_some() || preset.is_some();
         let is_wanted = enabled == Some(true) || method.creates();
-        match is_wanted {
-            false => Ok(Self::None),
-            true if is_written && !is_placed => Ok(Self::Written),
+        let key = match is_wanted {
+            false => Self::None,
+            true if is_written && !is_placed => Self::Written,
             true => {
                 let (usual_header, usual_field) = preset.unwrap_or(USUAL);
                 let is_said = header.is_some() || body_field.is_some();
-                Ok(Self::Added {
+                Self::Added {
                     header: header.or_else(|| usual_header.filter(|_| !is_said).map(str::to_owned)),
                     body_field: body_field
                         .or_else(|| usual_field.filter(|_| !is_said).map(str::to_owned)),
                     value,
-                })
+                }
             }
-        }
+        };
+        Ok((key, preset.is_some()))
     }
 
     fn plain() -> Self {
@@ -114,7 +117,7 @@ mod tests {
         let text = json!({ "idempotency": idempotency }).to_string();
         let headers: Vec<(String, String)> =
             headers.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
-        HttpKey::read(&Fields::read(&text).unwrap(), method, &headers).unwrap()
+        HttpKey::read(&Fields::read(&text).unwrap(), method, &headers).unwrap().0
     }
 
     fn added(header: Option<&str>, field: Option<&str>, value: Option<&str>) -> HttpKey {

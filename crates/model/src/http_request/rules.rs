@@ -32,7 +32,7 @@ pub(crate) fn objections(request: &Map<String, Value>) -> Vec<(String, String)> 
         .chain(fields.map(|(name, value)| (name.clone(), value.clone())))
         .collect();
     match HttpRequest::read(&Payload::from_value(&Value::Object(readable))) {
-        Ok(read) if read.class() == HttpClass::Unsafe && is_hedged(request) => found.push((
+        Ok(read) if is_keyless(&read) && is_hedged(request) => found.push((
             "hedgingConfig".to_owned(),
             "hedging sends a request several times: this one needs a key (idempotency) or \
              assumeIdempotent"
@@ -48,6 +48,10 @@ pub(crate) fn objections(request: &Map<String, Value>) -> Vec<(String, String)> 
         }
     }
     found
+}
+
+fn is_keyless(request: &HttpRequest) -> bool {
+    request.class() == HttpClass::Unsafe && !request.carries_key()
 }
 
 fn is_web(uri: &str) -> bool {

@@ -6,13 +6,14 @@
 use super::{Findings, Place, expressions, head_of, is_json_path, shortened};
 use crate::validate::{IDEMPOTENCY_KEY_BYTES_MAX, VALUE_CHARS_MAX};
 use crate::{
-    Concurrency, EffectPolicy, OnPayloadMismatch, OnUnknown, StartPolicy, WorkflowDef, WorkflowTask,
+    Concurrency, EffectPolicy, OnPayloadMismatch, OnUnknown, StartPolicy, WorkflowDef,
+    WorkflowTask, is_system_type, may_have_effect,
 };
 
 /// What of `${workflow...}` is known before a run exists.
 const START_FIELDS: [&str; 5] = ["input", "correlationId", "workflowType", "version", "priority"];
 const SCOPE_CHARS_MAX: usize = 255;
-/// Steps that only lead the run: they do nothing that could be done once.
+/// Steps that only lead the run: none of them can be a probe.
 const LEADING: [&str; 9] = [
     "DECISION",
     "DO_WHILE",
@@ -27,12 +28,16 @@ const LEADING: [&str; 9] = [
 
 impl Findings {
     pub(super) fn step_effects(&mut self, Place { path, step, .. }: &Place<'_>) {
+        if step.downstream.is_some() && step.kind != "HTTP" {
+            let message = format!(
+                "is for HTTP steps: a {} sends no request of its own; take it away",
+                step.kind
+            );
+            self.add(format!("{path}.downstream"), message);
+        }
         if let Some(policy) = &step.effect {
             let path = format!("{path}.effect");
-            if LEADING.contains(&step.kind.as_str()) {
-                let message = format!("a {} does nothing outside: give it no effect", step.kind);
-                self.add(&path, message);
-            }
+            self.effect_of_type(&path, &step.kind, policy);
             let has_input = |name: &str| step.input_parameters().contains_key(name);
             self.effect(&path, policy, &has_input);
         }
@@ -43,7 +48,25 @@ impl Findings {
                 let input = step.input_parameters();
                 input.contains_key(name) || definition.input_template().contains_key(name)
             };
-            self.effect(&format!("{path}.taskDefinition.effect"), policy, &has_input);
+            let path = format!("{path}.taskDefinition.effect");
+            self.effect_of_type(&path, &step.kind, policy);
+            self.effect(&path, policy, &has_input);
+        }
+    }
+
+    /// What a type has no use for is refused, not ignored.
+    fn effect_of_type(&mut self, path: &str, kind: &str, policy: &EffectPolicy) {
+        if !may_have_effect(kind) {
+            let message = format!(
+                "a {kind} does nothing that could be done twice: take it away, and give the step \
+                 that acts an effect"
+            );
+            return self.add(path, message);
+        }
+        let is_own = is_system_type(kind) && !matches!(kind, "HTTP" | "DYNAMIC");
+        if is_own && policy.downstream_retention_seconds.is_some() {
+            let message = format!("a {kind} sends no key to another side: take it away");
+            self.add(format!("{path}.downstreamRetentionSeconds"), message);
         }
     }
 
@@ -72,12 +95,12 @@ impl Findings {
         }
         self.positive(path, "retentionSeconds", policy.retention_seconds);
         self.positive(path, "downstreamRetentionSeconds", policy.downstream_retention_seconds);
-        let probes = policy.on_unknown == Some(OnUnknown::Probe);
+        let probes = policy.on_unknown() == OnUnknown::Probe;
         match &policy.probe {
             Some(probe) if probes => self.probe(&format!("{path}.probe"), probe),
             Some(_) => self.add(
                 format!("{path}.probe"),
-                "is never asked: write onUnknown PROBE, or take it away",
+                "is never asked: write onUnknown PROBE or leave it out, or take the probe away",
             ),
             None if probes => self.add(
                 format!("{path}.probe"),
@@ -297,7 +320,7 @@ mod tests {
                 "downstreamRetentionSeconds: downstreamRetentionSeconds: -1 must be > 0",
             ),
             (json!({"onUnknown": "PROBE"}), "probe: must be there"),
-            (json!({"probe": {"name": "p"}}), "probe: is never asked"),
+            (json!({"onUnknown": "HOLD", "probe": {"name": "p"}}), "probe: is never asked"),
             (json!({"onUnknown": "PROBE", "probe": {}}), "probe.name: must name the task"),
             (
                 json!({"onUnknown": "PROBE", "probe": {"name": "p", "type": "SWITCH"}}),
@@ -319,12 +342,38 @@ mod tests {
 
     #[test]
     fn an_effect_needs_a_task_that_does_something() {
-        let set = json!({"type": "SET_VARIABLE", "effect": {}});
-        let expected = "tasks[0].effect: a SET_VARIABLE does nothing outside: give it no effect";
-        assert_eq!(of_step(&set), [expected]);
-        let child =
-            json!({"type": "SUB_WORKFLOW", "effect": {}, "subWorkflowParam": {"name": "c"}});
-        assert_eq!(of_step(&child), [""; 0]);
+        let effect = json!({"key": "${id}"});
+        for kind in ["SET_VARIABLE", "HUMAN", "WAIT", "YIELD", "NOOP", "PULL_WORKFLOW_MESSAGES"] {
+            let said =
+                format!("effect: a {kind} does nothing that could be done twice: take it away");
+            let found = of_step(&json!({"type": kind, "effect": effect}));
+            assert_eq!(found.len(), 1, "{found:?}");
+            assert!(found[0].starts_with(&format!("tasks[0].{said}")), "{found:?}");
+            let task = json!({"name": "n", "effect": effect});
+            let found = of_step(&json!({"type": kind, "taskDefinition": task}));
+            assert!(found[0].starts_with(&format!("tasks[0].taskDefinition.{said}")), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn an_effect_is_for_steps_that_act_or_compute() {
+        let effect = json!({"key": "${id}"});
+        let fields = json!({"subWorkflowParam": {"name": "c"}, "sink": "conductor",
+            "evaluatorType": "javascript", "expression": "1",
+            "inputParameters": {"id": 1, "startWorkflow": {"name": "c"}, "expression": "1",
+                "queryExpression": ".", "scriptExpression": "1",
+                "http_request": {"uri": "http://localhost/", "method": "GET"}}});
+        for kind in
+            ["SUB_WORKFLOW", "START_WORKFLOW", "EVENT", "INLINE", "LAMBDA", "JSON_JQ_TRANSFORM"]
+        {
+            let mut step = fields.clone();
+            (step["type"], step["effect"]) = (json!(kind), effect.clone());
+            assert_eq!(of_step(&step), [""; 0], "{kind}");
+            step["effect"]["downstreamRetentionSeconds"] = json!(60);
+            let found = of_step(&step);
+            let path = "tasks[0].effect.downstreamRetentionSeconds: a ";
+            assert!(found.len() == 1 && found[0].starts_with(path), "{found:?}");
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use ipnet::IpNet;
+use semel_model::KeyHosts;
 use semel_runtime::SecretsKey;
 use tracing_subscriber::EnvFilter;
 
@@ -108,6 +109,23 @@ pub(super) fn origins(text: &str) -> Result<Vec<String>, String> {
         "expected origins without a path, comma separated, such as https://ui.example.com"
             .to_owned(),
     )
+}
+
+/// Names of hosts, not addresses of pages.
+pub(super) fn hosts(text: &str) -> Result<KeyHosts, String> {
+    let hosts = text.split(',').map(str::trim).filter(|host| !host.is_empty());
+    let is_host = |host: &&str| {
+        let plain = host.strip_prefix("*.").unwrap_or(host);
+        let is_known = |c: char| c.is_ascii_alphanumeric() || "-._:[]".contains(c);
+        !plain.is_empty() && plain.chars().all(is_known)
+    };
+    let hosts: Vec<&str> = hosts.collect();
+    match hosts.iter().all(is_host) {
+        true => Ok(hosts.into_iter().map(str::to_owned).collect()),
+        false => Err("expected hosts, comma separated, such as api.example.com, \
+                      api.example.com:8443 or *.example.com"
+            .to_owned()),
+    }
 }
 
 pub(super) fn ranges(text: &str) -> Result<Vec<IpNet>, String> {

@@ -5,7 +5,7 @@ use semel_store::search::{Direction, Search};
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
-use super::clauses::{Sql, Table, one};
+use super::clauses::{Sql, Table, criterion, one};
 use crate::asks::Session;
 use crate::columns::limit;
 use crate::fault;
@@ -60,6 +60,10 @@ fn found_by<F: Table>(sql: &mut Sql, search: &Search<F>) {
     for clause in &search.clauses {
         sql.push(" AND ");
         one(sql, clause);
+    }
+    for asked in &search.criteria {
+        sql.push(" AND ");
+        criterion(sql, asked);
     }
     if let Some(text) = &search.free_text {
         sql.push(" AND strpos(words, ");

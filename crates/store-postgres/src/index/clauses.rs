@@ -1,7 +1,7 @@
 //! # Clauses: what a search asks for, as SQL
 
 use semel_store::search::{
-    Clause, Field, IdPattern, Pattern, TaskField, Test, Value as Asked, WorkflowField,
+    Clause, Criterion, Field, IdPattern, Pattern, TaskField, Test, Value as Asked, WorkflowField,
 };
 use uuid::Uuid;
 
@@ -128,6 +128,27 @@ pub(super) fn one<F: Table>(sql: &mut Sql, clause: &Clause<F>) {
         Test::Below(bound) => {
             sql.push(&format!("{column}::bigint < "));
             sql.value(Box::new(*bound));
+        }
+    }
+}
+
+/// The condition of what is no plain clause.
+pub(super) fn criterion<F: Table>(sql: &mut Sql, asked: &Criterion<F>) {
+    let mut several = |several: &[Criterion<F>], by: &str| {
+        for (at, inside) in several.iter().enumerate() {
+            sql.push(if at == 0 { "(" } else { by });
+            criterion(sql, inside);
+        }
+        sql.push(")");
+    };
+    match asked {
+        Criterion::Any(any) => several(any, " OR "),
+        Criterion::All(all) => several(all, " AND "),
+        Criterion::Clause(clause) => one(sql, clause),
+        Criterion::Not(inside) => {
+            sql.push("NOT (");
+            criterion(sql, inside);
+            sql.push(")");
         }
     }
 }

@@ -7,7 +7,7 @@ use rusqlite::{Connection, Row, params_from_iter};
 use semel_store::StoreError;
 use semel_store::search::{Direction, Hits, Search};
 
-use super::clauses::{Sql, Table, words};
+use super::clauses::{Sql, Table, criterion, words};
 use super::plan::{Arm, Planned, arms, kinds};
 use crate::fault;
 use crate::read::cached;
@@ -134,9 +134,10 @@ fn from<F: Planned>(search: &Search<F>, arm: &Arm) -> Sql {
         None if F::HAS_WORD_INDEX && search.free_text.is_some() => " NOT INDEXED".to_owned(),
         None => String::new(),
     };
+    let found = search.criteria.iter().map(criterion).fold(arm.clauses.clone(), Sql::joining);
     let found = match search.free_text.as_deref() {
-        None => arm.clauses.clone(),
-        Some(text) => arm.clauses.clone().joining(words::<F>(text)),
+        None => found,
+        Some(text) => found.joining(words::<F>(text)),
     };
     let join = if search.free_text.is_some() { F::JOIN_WORDS } else { "" };
     let condition = if found.text.is_empty() { "1" } else { &found.text };

@@ -2,7 +2,7 @@
 
 use rusqlite::types::Value;
 use semel_store::search::{
-    Clause, Field, IdPattern, Pattern, TaskField, Test, Value as Asked, WorkflowField,
+    Clause, Criterion, Field, IdPattern, Pattern, TaskField, Test, Value as Asked, WorkflowField,
 };
 
 /// A piece of SQL and the values it stands on, in order.
@@ -143,6 +143,30 @@ pub(super) fn one<F: Table>(clause: &Clause<F>) -> Sql {
     match clause.field.only().filter(|_| is_never_empty(&clause.test)) {
         Some(only) => sql.and(only),
         None => sql,
+    }
+}
+
+/// What is no plain clause, and leads nowhere.
+pub(super) fn criterion<F: Table>(asked: &Criterion<F>) -> Sql {
+    let several = |several: &[Criterion<F>], by: &str| {
+        let sql = Sql::joined(several.iter().map(criterion).collect(), by);
+        Sql { text: format!("({})", sql.text), ..sql }
+    };
+    match asked {
+        Criterion::Clause(clause) => {
+            let sql = one(clause);
+            // SQLite would see that nothing can be found, and refuse the index it is told to use.
+            if sql.is_never() {
+                return Sql::new("(? = 1)", [Value::Integer(0)]);
+            }
+            Sql { text: format!("({})", sql.text), ..sql }
+        }
+        Criterion::Any(any) => several(any, " OR "),
+        Criterion::All(all) => several(all, " AND "),
+        Criterion::Not(criterion_inside) => {
+            let sql = criterion(criterion_inside);
+            Sql { text: format!("NOT {}", sql.text), ..sql }
+        }
     }
 }
 

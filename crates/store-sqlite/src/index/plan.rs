@@ -199,7 +199,7 @@ pub(super) fn arms<F: Planned>(search: &Search<F>) -> Vec<Arm> {
 
 /// Kinds whose rows are all found, and no other; none: rows have to be counted one by one.
 pub(super) fn kinds<F: Planned>(search: &Search<F>) -> Option<Sql> {
-    if search.free_text.is_some() {
+    if search.free_text.is_some() || !search.criteria.is_empty() {
         return None;
     }
     let conditions: Option<Vec<_>> = search.clauses.iter().map(F::of_kind).collect();

@@ -124,6 +124,7 @@ fn everything(desk: &Desk<'_>, after_seq: u64, max: usize) -> String {
         lines.push(format!("{:?}", store.records(scopes, Some(&after), max).expect("readable")));
     }
     lines.push(format!("expired {:?}", store.expired_records(now, max).expect("readable")));
+    lines.push(format!("lapsed {:?}", store.lapsed_records(now, max).expect("readable")));
     lines.push(format!("generation {}", store.documents_generation().expect("readable")));
     lines.push(format!(
         "fence {} {:?}",

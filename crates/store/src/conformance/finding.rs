@@ -183,9 +183,14 @@ fn clause<F: Field>(dice: &mut Dice) -> String {
     let (name, field) = of(dice, F::NAMES);
     let kind = field.kind();
     let quoted = |dice: &mut Dice| format!("'{}'", value(dice, kind));
-    match (dice.roll(3), kind) {
-        (0, Type::Number | Type::Time) => format!("{name} > {}", value(dice, kind)),
-        (1, Type::Number | Type::Time) => format!("{name} < {}", value(dice, kind)),
+    match (dice.roll(4), kind) {
+        (0, Type::Number | Type::Time) => {
+            format!("{name} {} {}", of(dice, &[">", ">="]), value(dice, kind))
+        }
+        (1, Type::Number | Type::Time) => {
+            format!("{name} {} {}", of(dice, &["<", "<="]), value(dice, kind))
+        }
+        (3, _) => format!("{name} != {}", quoted(dice)),
         (0, _) => {
             let count = if dice.roll(8) == 0 { 20 } else { dice.roll(3) + 1 };
             let values: Vec<_> = (0..count).map(|_| quoted(dice)).collect();
@@ -195,8 +200,21 @@ fn clause<F: Field>(dice: &mut Dice) -> String {
     }
 }
 
+/// A clause, or a group of them.
+fn criterion<F: Field>(dice: &mut Dice, depth: u64) -> String {
+    match dice.roll(6 + 2 * depth) {
+        0 => format!("NOT ({})", criterion::<F>(dice, depth + 1)),
+        1 => {
+            let word = of(dice, &["OR", "AND"]);
+            let [one, other] = [(); 2].map(|()| criterion::<F>(dice, depth + 1));
+            format!("({one} {word} {other})")
+        }
+        _ => clause::<F>(dice),
+    }
+}
+
 fn search<F: Field>(dice: &mut Dice) -> (String, Search<F>) {
-    let clauses: Vec<_> = (0..dice.roll(4)).map(|_| clause::<F>(dice)).collect();
+    let clauses: Vec<_> = (0..dice.roll(4)).map(|_| criterion::<F>(dice, 0)).collect();
     let free_text = match dice.roll(3) {
         0 => of(dice, &["beta", "ALPHA", "\"q\" g", "äöü", "[1, 2]}", "nobody", "% _"]),
         _ => "*",

@@ -1,6 +1,6 @@
 //! # Sweeping: what ended and what expired, the oldest first
 
-use semel_engine::{Head, Record, RecordKey};
+use semel_engine::{Head, Record, RecordKey, RecordState};
 use semel_model::{ExecutionId, Timestamp};
 
 use super::samples::{self, BEGIN, UNICODE, execution};
@@ -97,6 +97,37 @@ pub fn a_record_that_no_longer_expires_is_not_found(fixture: &mut dyn Fixture) {
     for _ in 0..2 {
         assert_eq!(expired(&desk, 4, ALL), []);
         assert_eq!(expired(&desk, 1_000_000, ALL), std::slice::from_ref(&moved));
+        desk.crash();
+    }
+}
+
+/// An effect that somebody outside has until then.
+fn lapsing(name: &str, ms: i64) -> (RecordKey, Option<Record>) {
+    let mut record = Record::new(RecordState::Claimed, BEGIN);
+    record.detail.lease_until = Some(BEGIN.plus_ms(ms));
+    (RecordKey::effect("charge", name), Some(record))
+}
+
+pub fn claims_that_lapse_are_found_earliest_first(fixture: &mut dyn Fixture) {
+    let mut desk = Desk::new(fixture);
+    let lapsed = |desk: &Desk<'_>, ms: i64, max: usize| {
+        desk.store().lapsed_records(BEGIN.plus_ms(ms), max).expect("readable")
+    };
+    let rows = [("late", 30), ("b", 20), (UNICODE, 20), ("early", 10), ("over", 5), ("longer", 5)];
+    desk.commit(put(rows.map(|(name, ms)| lapsing(name, ms))));
+    let (over, mut done) = lapsing("over", 5);
+    done.iter_mut().for_each(|record| record.state = RecordState::Unknown);
+    let (_, claim) = lapsing("", 1);
+    let of_a_run = claim.clone().map(|it| Record { run: Some(execution(1)), ..it });
+    let others = [(over, done), lapsing("longer", 40), (RecordKey::lock("till"), claim)];
+    let own = (RecordKey::effect("charge", "of a run"), of_a_run);
+    desk.commit(put(others.into_iter().chain([own])));
+    let keys = ["early", "b", UNICODE, "late"].map(|name| RecordKey::effect("charge", name));
+    for _ in 0..2 {
+        assert_eq!(lapsed(&desk, 9, ALL), [], "neither locks, nor runs, nor what is over");
+        assert_eq!(lapsed(&desk, 10, ALL), keys[..1], "from its time on");
+        assert_eq!(lapsed(&desk, 30, ALL), keys, "ties by key");
+        assert_eq!(lapsed(&desk, 30, 2), keys[..2]);
         desk.crash();
     }
 }

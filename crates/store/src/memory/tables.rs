@@ -123,10 +123,23 @@ impl Tables {
     }
 
     pub(super) fn expired_records(&self, now: Timestamp, max: usize) -> Vec<RecordKey> {
-        let expiring = self.records.iter().filter_map(|(key, row)| Some((row.expires_at?, key)));
-        let mut expired: Vec<_> = expiring.filter(|(at, _)| *at <= now).collect();
-        expired.sort_unstable();
-        expired.into_iter().take(max).map(|(_, key)| key.clone()).collect()
+        self.records_by(|_, record| record.expires_at, now, max)
+    }
+
+    pub(super) fn lapsed_records(&self, now: Timestamp, max: usize) -> Vec<RecordKey> {
+        self.records_by(|key, record| record.lapses_at(key), now, max)
+    }
+
+    fn records_by(
+        &self,
+        at: fn(&RecordKey, &Record) -> Option<Timestamp>,
+        now: Timestamp,
+        max: usize,
+    ) -> Vec<RecordKey> {
+        let timed = self.records.iter().filter_map(|(key, row)| Some((at(key, row)?, key)));
+        let mut found: Vec<_> = timed.filter(|(at, _)| *at <= now).collect();
+        found.sort_unstable();
+        found.into_iter().take(max).map(|(_, key)| key.clone()).collect()
     }
 
     /// As at open: whoever was carrying messages is gone.

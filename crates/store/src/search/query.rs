@@ -1,48 +1,146 @@
-//! # The query: clauses joined by AND, read from text
+//! # The query: clauses joined by AND, OR and NOT, read from text
 //!
-//! As liberal as the clients are sloppy (blanks, quotes and parentheses wherever they may be), and
-//! strict where a guess would find the wrong rows.
+//! As in SQL: NOT binds before AND, AND before OR, and parentheses group. What a single clause may
+//! look like is read in `reader.rs`.
 
 use super::fields::{Field, Type};
+use super::reader::{Join, Operator, Reader, malformed};
 use super::value::{IdPattern, Pattern, Test};
-use super::{CLAUSES_MAX, Clause, QUERY_BYTES_MAX, SearchError, VALUES_MAX, WILDCARDS_MAX};
+use super::{CLAUSES_MAX, Clause, Criterion, QUERY_BYTES_MAX, SearchError, VALUES_MAX};
+use super::{NESTING_MAX, WILDCARDS_MAX};
 
 /// How much of a bad query an error repeats.
-const SHOWN_CHARS_MAX: usize = 100;
+pub(super) const SHOWN_CHARS_MAX: usize = 100;
 
-pub(super) fn clauses<F: Field>(query: &str) -> Result<Vec<Clause<F>>, SearchError> {
+/// All of these hold.
+pub(super) fn criteria<F: Field>(query: &str) -> Result<Vec<Criterion<F>>, SearchError> {
     if query.len() > QUERY_BYTES_MAX {
         return Err(SearchError::TooMuch { what: "query", max: QUERY_BYTES_MAX, unit: "bytes" });
     }
-    let mut reader = Reader { rest: query.trim() };
-    let mut clauses = Vec::new();
+    let mut reader = Reader::of(query.trim());
     // Python writes an absent query so.
-    if reader.rest.is_empty() || reader.rest == "None" {
-        return Ok(clauses);
+    if reader.is_at_end() || query.trim() == "None" {
+        return Ok(Vec::new());
     }
-    loop {
-        clauses.push(reader.clause()?);
-        check_size(&clauses)?;
-        if reader.rest.is_empty() {
-            return Ok(clauses);
-        }
-        reader.and()?;
+    let read = any(&mut reader)?;
+    if !reader.is_at_end() {
+        return Err(reader.malformed("a parenthesis is closed that was not opened"));
+    }
+    let read = match read {
+        Criterion::All(all) => all,
+        one @ (Criterion::Clause(_) | Criterion::Any(_) | Criterion::Not(_)) => vec![one],
+    };
+    check_size(&read)?;
+    Ok(read)
+}
+
+fn any<F: Field>(reader: &mut Reader<'_>) -> Result<Criterion<F>, SearchError> {
+    let mut several = vec![all(reader)?];
+    while reader.joined_by(Join::Or)? {
+        several.push(all(reader)?);
+        check_size(&several)?;
+    }
+    Ok(one_of(several))
+}
+
+fn all<F: Field>(reader: &mut Reader<'_>) -> Result<Criterion<F>, SearchError> {
+    let mut several = vec![single(reader)?];
+    while reader.joined_by(Join::And)? {
+        several.push(single(reader)?);
+        check_size(&several)?;
+    }
+    match <[Criterion<F>; 1]>::try_from(several) {
+        Ok([alone]) => Ok(alone),
+        Err(several) => Ok(Criterion::All(several)),
     }
 }
 
-pub(super) fn check_size<F>(clauses: &[Clause<F>]) -> Result<(), SearchError> {
-    let values: usize = clauses.iter().map(|clause| clause.test.len()).sum();
-    if values > VALUES_MAX {
-        return Err(SearchError::TooMuch { what: "query", max: VALUES_MAX, unit: "values" });
+fn single<F: Field>(reader: &mut Reader<'_>) -> Result<Criterion<F>, SearchError> {
+    if reader.is_negated() {
+        reader.descend(NESTING_MAX)?;
+        let read = Criterion::Not(Box::new(single(reader)?));
+        reader.ascend();
+        return Ok(read);
     }
-    let wildcards: usize = clauses.iter().map(|clause| clause.test.wildcards()).sum();
-    if wildcards > WILDCARDS_MAX {
-        return Err(SearchError::TooMuch { what: "query", max: WILDCARDS_MAX, unit: "wildcards" });
+    if reader.opens_group() {
+        reader.descend(NESTING_MAX)?;
+        let read = any(reader)?;
+        reader.ascend();
+        reader.close_group()?;
+        return Ok(read);
     }
-    if clauses.len() > CLAUSES_MAX {
-        return Err(SearchError::TooMuch { what: "query", max: CLAUSES_MAX, unit: "clauses" });
+    clause(reader)
+}
+
+/// Several values of one field are one clause, which an index can lead to.
+fn one_of<F: Field>(mut several: Vec<Criterion<F>>) -> Criterion<F> {
+    let mut merged: Option<Clause<F>> = None;
+    for criterion in &several {
+        let Criterion::Clause(clause) = criterion else { return Criterion::alone_or(several) };
+        merged = match merged {
+            None => Some(clause.clone()),
+            Some(before) if before.field == clause.field => {
+                match before.test.or(clause.test.clone()) {
+                    Some(test) => Some(Clause { field: before.field, test }),
+                    None => return Criterion::alone_or(several),
+                }
+            }
+            Some(_) => return Criterion::alone_or(several),
+        };
+    }
+    merged.map_or_else(|| several.remove(0), Criterion::Clause)
+}
+
+pub(super) fn check_size<F>(criteria: &[Criterion<F>]) -> Result<(), SearchError> {
+    let mut tests = Vec::new();
+    criteria.iter().for_each(|criterion| criterion.tests(&mut tests));
+    let too_much = |max, unit| Err(SearchError::TooMuch { what: "query", max, unit });
+    if tests.iter().map(|test| test.len()).sum::<usize>() > VALUES_MAX {
+        return too_much(VALUES_MAX, "values");
+    }
+    if tests.iter().map(|test| test.wildcards()).sum::<usize>() > WILDCARDS_MAX {
+        return too_much(WILDCARDS_MAX, "wildcards");
+    }
+    if tests.len() > CLAUSES_MAX {
+        return too_much(CLAUSES_MAX, "clauses");
     }
     Ok(())
+}
+
+/// A field, an operator and values.
+fn clause<F: Field>(reader: &mut Reader<'_>) -> Result<Criterion<F>, SearchError> {
+    let text = reader.rest();
+    let name = reader.name()?;
+    let operator = reader.operator(text)?;
+    let field = F::named(name).ok_or_else(|| unknown::<F>(name))?;
+    let values = reader.values(text)?;
+    let is = |test| Criterion::Clause(Clause { field, test });
+    let is_not = |test| Criterion::Not(Box::new(is(test)));
+    let test = match (operator, field.kind()) {
+        (Operator::AnyOf, _) => return equals(field, values).map(is),
+        (Operator::NoneOf, _) => return equals(field, values).map(is_not),
+        (_, Type::Text | Type::Id) => {
+            let why = "only times and numbers are compared with <, >, <= and >=";
+            return Err(malformed(text, why));
+        }
+        (operator, Type::Number | Type::Time) => {
+            let Ok([(bound, _)]) = <[_; 1]>::try_from(values) else {
+                return Err(malformed(text, "<, >, <= and >= take one value"));
+            };
+            (operator, number(field, bound)?)
+        }
+    };
+    // A bound that is included is the next one that is not, except at the ends of all numbers.
+    Ok(match test {
+        (Operator::Above, bound) => is(Test::Above(bound)),
+        (Operator::AtLeast, bound) => bound
+            .checked_sub(1)
+            .map_or_else(|| is_not(Test::Below(bound)), |it| is(Test::Above(it))),
+        (Operator::AtMost, bound) => bound
+            .checked_add(1)
+            .map_or_else(|| is_not(Test::Above(bound)), |it| is(Test::Below(it))),
+        (Operator::Below | Operator::AnyOf | Operator::NoneOf, bound) => is(Test::Below(bound)),
+    })
 }
 
 /// Any of these texts, each with whether it is to be taken word for word.
@@ -79,189 +177,17 @@ fn wrong<F: Field>(field: F, expected: &'static str, found: String) -> SearchErr
     SearchError::Value { field: field.name(), expected, found }
 }
 
-enum Operator {
-    AnyOf,
-    Above,
-    Below,
-}
-
-struct Reader<'a> {
-    rest: &'a str,
-}
-
-impl<'a> Reader<'a> {
-    fn clause<F: Field>(&mut self) -> Result<Clause<F>, SearchError> {
-        let clause = self.rest;
-        let name = self.name(clause)?;
-        let operator = self.operator(clause)?;
-        let field = F::named(name).ok_or_else(|| unknown::<F>(name))?;
-        self.skip_blanks();
-        let mut values = match self.rest.strip_prefix('(') {
-            Some(rest) => {
-                self.rest = rest;
-                self.list(clause)?
-            }
-            None => self.loose(clause)?,
-        };
-        let test = match (operator, field.kind()) {
-            (Operator::AnyOf, _) => equals(field, values)?,
-            (Operator::Above | Operator::Below, Type::Text | Type::Id) => {
-                return Err(malformed(clause, "only times and numbers are compared with < and >"));
-            }
-            (operator, Type::Number | Type::Time) => {
-                let bound = values.pop().map(|(text, _)| number(field, text)).transpose()?;
-                match (operator, bound) {
-                    (Operator::Above, Some(bound)) if values.is_empty() => Test::Above(bound),
-                    (_, Some(bound)) if values.is_empty() => Test::Below(bound),
-                    _ => return Err(malformed(clause, "< and > take one value")),
-                }
-            }
-        };
-        Ok(Clause { field, test })
-    }
-
-    fn name(&mut self, clause: &str) -> Result<&'a str, SearchError> {
-        self.skip_blanks();
-        let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '.' | '-');
-        let end = self.rest.find(|letter| !is_part(letter)).unwrap_or(self.rest.len());
-        let (name, rest) = self.rest.split_at(end);
-        self.rest = rest;
-        match name {
-            "" => Err(malformed(clause, "a clause is a field, then =, <, > or IN, then a value")),
-            name => Ok(name),
-        }
-    }
-
-    fn operator(&mut self, clause: &str) -> Result<Operator, SearchError> {
-        self.skip_blanks();
-        if let Some(word) = self.rest.get(..2).filter(|word| word.eq_ignore_ascii_case("IN"))
-            && !self.rest[word.len()..].starts_with(|letter: char| letter.is_alphanumeric())
-        {
-            self.rest = &self.rest[word.len()..];
-            return Ok(Operator::AnyOf);
-        }
-        let operator = match self.rest.chars().next() {
-            Some('=') => Operator::AnyOf,
-            Some('>') => Operator::Above,
-            Some('<') => Operator::Below,
-            Some('!') => return Err(malformed(clause, "!= is not understood; use =, <, > or IN")),
-            _ => return Err(malformed(clause, "after the field comes =, <, > or IN")),
-        };
-        self.rest = &self.rest[1..];
-        match self.rest.starts_with(['=', '>', '<']) {
-            true => Err(malformed(clause, ">=, <= and <> are not understood; use =, <, > or IN")),
-            false => Ok(operator),
-        }
-    }
-
-    /// After an opening parenthesis, up to the closing one.
-    fn list(&mut self, clause: &str) -> Result<Vec<(String, bool)>, SearchError> {
-        let mut values = Vec::new();
-        loop {
-            self.rest = self.rest.trim_start_matches([' ', '(']);
-            let value = match self.quoted(clause)? {
-                Some(value) => value,
-                None => {
-                    let end = self.rest.find([',', ')']).unwrap_or(self.rest.len());
-                    self.word(clause, end)?
-                }
-            };
-            values.push((value, false));
-            self.skip_blanks();
-            let mut letters = self.rest.chars();
-            let next = letters.next();
-            self.rest = letters.as_str();
-            match next {
-                Some(',') => {}
-                Some(')') => {
-                    self.rest = self.rest.trim_start_matches(')');
-                    return Ok(values);
-                }
-                Some(_) => return Err(malformed(clause, "values are separated by commas")),
-                None => return Err(malformed(clause, "a parenthesis is not closed")),
-            }
-        }
-    }
-
-    /// Values without parentheses, up to the next AND.
-    fn loose(&mut self, clause: &str) -> Result<Vec<(String, bool)>, SearchError> {
-        let mut values = Vec::new();
-        loop {
-            let value = match self.quoted(clause)? {
-                Some(value) => value,
-                None => self.word(clause, end_of_loose(self.rest))?,
-            };
-            values.push((value, false));
-            self.skip_blanks();
-            match self.rest.strip_prefix(',') {
-                Some(rest) => self.rest = rest,
-                None => return Ok(values),
-            }
-        }
-    }
-
-    /// None: what follows is not quoted.
-    fn quoted(&mut self, clause: &str) -> Result<Option<String>, SearchError> {
-        self.skip_blanks();
-        let quote = self.rest.chars().next().filter(|letter| matches!(letter, '\'' | '"'));
-        let Some(quote) = quote else { return Ok(None) };
-        let rest = &self.rest[1..];
-        let end = rest.find(quote).ok_or_else(|| malformed(clause, "a quote is not closed"))?;
-        self.rest = &rest[end + 1..];
-        Ok(Some(rest[..end].to_owned()))
-    }
-
-    /// Everything up to `end`. A word that was meant to join clauses is not taken for a value.
-    fn word(&mut self, clause: &str, end: usize) -> Result<String, SearchError> {
-        let (value, rest) = self.rest.split_at(end);
-        self.rest = rest;
-        let stray =
-            |letter: char| letter.is_whitespace() || matches!(letter, '\'' | '"' | '(' | ')');
-        let value = value.trim_matches(stray);
-        let joins = |word: &str| ["and", "or"].iter().any(|join| word.eq_ignore_ascii_case(join));
-        if value.split_whitespace().count() > 1 && value.split_whitespace().any(joins) {
-            let why = "clauses are joined by AND, in capitals; a value with such a word is quoted";
-            return Err(malformed(clause, why));
-        }
-        Ok(value.to_owned())
-    }
-
-    fn and(&mut self) -> Result<(), SearchError> {
-        let here = self.rest;
-        self.skip_blanks();
-        match self.rest.strip_prefix("AND").filter(|rest| rest.starts_with(char::is_whitespace)) {
-            Some(rest) => {
-                self.rest = rest;
-                Ok(())
-            }
-            None => Err(malformed(here, "clauses are joined by AND, in capitals")),
-        }
-    }
-
-    fn skip_blanks(&mut self) {
-        self.rest = self.rest.trim_start();
-    }
-}
-
-/// A comma, or an AND that stands alone.
-fn end_of_loose(text: &str) -> usize {
-    let ends = |(at, letter): &(usize, char)| {
-        let joined = || text[*at..].trim_start().strip_prefix("AND");
-        *letter == ','
-            || letter.is_whitespace()
-                && joined().is_some_and(|rest| rest.starts_with(char::is_whitespace))
-    };
-    text.char_indices().find(ends).map_or(text.len(), |(at, _)| at)
-}
-
-fn malformed(clause: &str, why: &'static str) -> SearchError {
-    let clause = clause.trim().chars().take(SHOWN_CHARS_MAX).collect();
-    SearchError::Malformed { clause, why }
-}
-
+/// What is not indexed by itself can still be found, and the error says how.
 fn unknown<F: Field>(name: &str) -> SearchError {
+    let field: String = name.chars().take(SHOWN_CHARS_MAX).collect();
+    let is_data = ["input", "output", "variables"].iter().any(|data| {
+        let rest = name.strip_prefix(data);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    });
+    if is_data {
+        return SearchError::NotIndexed { field };
+    }
     let known: Vec<_> = F::NAMES.iter().map(|(name, _)| *name).collect();
-    let field = name.chars().take(SHOWN_CHARS_MAX).collect();
     SearchError::UnknownField { field, known: known.join(", ") }
 }
 
@@ -270,9 +196,107 @@ mod tests {
     use super::super::{TaskField, WorkflowField};
     use super::*;
 
+    /// Of a query that is nothing but clauses.
     fn read(query: &str) -> Result<Vec<(WorkflowField, Test)>, SearchError> {
-        let read = clauses::<WorkflowField>(query)?;
-        Ok(read.into_iter().map(|clause| (clause.field, clause.test)).collect())
+        let plain = |criterion| match criterion {
+            Criterion::Clause(clause) => (clause.field, clause.test),
+            other @ (Criterion::Any(_) | Criterion::All(_) | Criterion::Not(_)) => {
+                panic!("{other:?}")
+            }
+        };
+        Ok(criteria::<WorkflowField>(query)?.into_iter().map(plain).collect())
+    }
+
+    /// As it is grouped, with the first letter of each value.
+    fn grouped(query: &str) -> String {
+        fn shown(criterion: &Criterion<WorkflowField>) -> String {
+            let list = |several: &[Criterion<WorkflowField>], by: &str| {
+                let shown: Vec<_> = several.iter().map(shown).collect();
+                format!("({})", shown.join(by))
+            };
+            match criterion {
+                Criterion::Clause(clause) => match &clause.test {
+                    Test::Text(values) => {
+                        values.iter().map(Pattern::prefix).collect::<Vec<_>>().join(",")
+                    }
+                    other @ (Test::Id(_) | Test::Number(_) | Test::Above(_) | Test::Below(_)) => {
+                        format!("{other:?}")
+                    }
+                },
+                Criterion::Any(several) => list(several, " or "),
+                Criterion::All(several) => list(several, " and "),
+                Criterion::Not(criterion) => format!("not {}", shown(criterion)),
+            }
+        }
+        let read = criteria::<WorkflowField>(query).unwrap();
+        read.iter().map(shown).collect::<Vec<_>>().join("; ")
+    }
+
+    #[test]
+    fn not_binds_before_and_and_and_before_or() {
+        for (query, expected) in [
+            ("status=a AND workflowType=b", "a; b"),
+            ("status=a OR workflowType=b", "(a or b)"),
+            ("status=a AND workflowType=b OR correlationId=c", "((a and b) or c)"),
+            ("status=a AND (workflowType=b OR correlationId=c)", "a; (b or c)"),
+            ("NOT status=a AND workflowType=b", "not a; b"),
+            ("NOT (status=a AND workflowType=b)", "not (a and b)"),
+            ("NOT(status=a)OR workflowType=b", "(not a or b)"),
+            ("(status='a')", "a"),
+            ("((status IN ((a), b)) AND (workflowType = c))", "a,b; c"),
+            ("(workflowType=c OR status IN (a,b))", "(c or a,b)"),
+            ("status != a", "not a"),
+            ("status <> a AND workflowType NOT IN (b, c)", "not a; not b,c"),
+            ("NOT NOT status=a", "not not a"),
+        ] {
+            assert_eq!(grouped(query), expected, "{query}");
+        }
+    }
+
+    #[test]
+    fn several_values_of_one_field_are_one_clause() {
+        for query in ["status=a OR status=b", "(status=a OR status=b)", "status IN (a) OR status=b"]
+        {
+            assert_eq!(
+                read(query),
+                Ok(vec![(WorkflowField::Status, texts(&["a", "b"]))]),
+                "{query}"
+            );
+        }
+        let either = read("version=1 OR version=2 OR version IN (3)").unwrap();
+        assert_eq!(either, [(WorkflowField::Version, Test::Number(vec![1, 2, 3]))]);
+        assert_eq!(grouped("version > 1 OR version < 0"), "(Above(1) or Below(0))");
+    }
+
+    #[test]
+    fn bounds_may_be_included() {
+        assert_eq!(grouped("startTime >= 5 AND startTime<=9"), "Above(4); Below(10)");
+        let ends = format!("priority >= {} AND priority <= {}", i64::MIN, i64::MAX);
+        let expected = format!("not Below({}); not Above({})", i64::MIN, i64::MAX);
+        assert_eq!(grouped(&ends), expected);
+    }
+
+    #[test]
+    fn what_is_not_understood_says_how_to_ask_instead() {
+        let said = |query: &str| criteria::<WorkflowField>(query).unwrap_err().to_string();
+        for (query, words) in [
+            ("startTime BETWEEN 1 AND 2", ">= and <="),
+            ("workflowType LIKE 'a%'", "= with *"),
+            ("status == RUNNING", "write ="),
+            ("parentWorkflowId IS NULL", "= ''"),
+            ("status=a or status=b", "in capitals"),
+            ("input.city=Bern", "freeText"),
+            ("output=7", "freeText"),
+            ("(status=a", "not closed"),
+            ("status='a')", "not opened"),
+            ("NOT (NOT (status=a)", "not closed"),
+        ] {
+            let said = said(query);
+            assert!(said.contains(words), "{query}: {said}");
+        }
+        let deep = format!("{}status=a{}", "(".repeat(40), ")".repeat(40));
+        assert!(said(&deep).contains("nested"), "{}", said(&deep));
+        assert!(said(&format!("{}status=a", "NOT ".repeat(40))).contains("nested"));
     }
 
     fn texts(values: &[&str]) -> Test {
@@ -343,18 +367,19 @@ mod tests {
             "=x",
             "status RUNNING",
             "status >= 1",
-            "status != RUNNING",
-            "startTime <= 7",
+            "startTime => 7",
+            "status IS",
             "status IN (RUNNING",
             "status='RUNNING",
             "status='a' b",
             "status=a AND",
-            "status=a OR status=b",
+            "status=a OR",
+            "status=a OR (",
             "status=a and status=b",
             "AND",
             "workflowType > a",
             "startTime > 1,2",
-            "(status=a)",
+            "()",
             "startTime BETWEEN 1 AND 2",
         ] {
             let said = said(query);
@@ -367,12 +392,12 @@ mod tests {
         let unknown = said("owner=me");
         assert!(unknown.starts_with("unknown field \"owner\""), "{unknown}");
         assert!(unknown.contains("workflowId, workflowType,"), "{unknown}");
-        assert!(clauses::<TaskField>("correlationId=x").is_err());
-        assert!(clauses::<TaskField>("referenceTaskName=x").is_ok());
+        assert!(criteria::<TaskField>("correlationId=x").is_err());
+        assert!(criteria::<TaskField>("referenceTaskName=x").is_ok());
     }
 
     /// Pieces that look like queries when thrown together.
-    const PIECES: [&str; 24] = [
+    const PIECES: [&str; 28] = [
         "status",
         "startTime",
         "workflowId",
@@ -390,6 +415,10 @@ mod tests {
         " AND ",
         "AND",
         " OR ",
+        " NOT ",
+        "NOT(",
+        "!=",
+        ">=",
         "*",
         "1",
         "-",
@@ -406,10 +435,10 @@ mod tests {
         ) {
             let query: String = picks.iter().map(|at| PIECES[*at]).collect();
             for text in [query.clone() + &noise, noise + &query] {
-                for clause in clauses::<WorkflowField>(&text).unwrap_or_default() {
-                    clause.test.holds(super::super::Value::Text("RUNNING"));
+                for criterion in criteria::<WorkflowField>(&text).unwrap_or_default() {
+                    criterion.holds(&|_| super::super::Value::Text("RUNNING"));
                 }
-                let _ = clauses::<TaskField>(&text);
+                let _ = criteria::<TaskField>(&text);
             }
         }
 

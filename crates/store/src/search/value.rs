@@ -69,6 +69,19 @@ impl Test {
         }
     }
 
+    /// What holds if one of the two does, where that is one test.
+    pub(super) fn or(self, other: Self) -> Option<Self> {
+        match (self, other) {
+            (Self::Text(one), Self::Text(other)) => Some(Self::Text([one, other].concat())),
+            (Self::Id(one), Self::Id(other)) => Some(Self::Id([one, other].concat())),
+            (Self::Number(one), Self::Number(other)) => Some(Self::Number([one, other].concat())),
+            (
+                Self::Text(_) | Self::Id(_) | Self::Number(_) | Self::Above(_) | Self::Below(_),
+                _,
+            ) => None,
+        }
+    }
+
     /// False for a value of another type.
     pub fn holds(&self, value: Value<'_>) -> bool {
         match (self, value) {

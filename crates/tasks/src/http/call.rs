@@ -44,12 +44,13 @@ impl Call {
                 return self.hand.give_back(SOON_SECONDS).await;
             }
         };
-        let request = match HttpRequest::read(&input) {
+        let row = &self.hand.task().delivery;
+        let step = self.hand.task().definition.step(&row.reference);
+        let hosts = self.house.runtime.world().key_hosts();
+        let request = match HttpRequest::of_step_at(&input, step.task(), hosts) {
             Ok(request) => request,
             Err(why) => return self.report(Outcome::unsendable(why), false).await,
         };
-        let row = &self.hand.task().delivery;
-        let step = self.hand.task().definition.step(&row.reference);
         let is_left_open = request.is_completed_by_others || step.task().async_complete;
         let who = Identity { effect_key: row.effect_key(), fence: Some(row.hand_out.fence) };
         match self.wait(&request, &who).await {

@@ -10,6 +10,9 @@ use serde_json::{Map, Value, json};
 use crate::kinds::Kind;
 use crate::pin::Step;
 
+/// Of what was given, for people.
+const QUOTED_CHARS_MAX: usize = 400;
+
 pub(super) fn branches(
     step: &Step,
     input: &Payload,
@@ -27,7 +30,7 @@ pub(super) fn branches(
         return listed(tasks, &input, input.get(inputs));
     }
     match &task.dynamic_fork_join_tasks_param {
-        Some(parameter) => oldest(parameter, input.get(parameter)),
+        Some(parameter) => oldest(parameter, &input),
         None => Err("the input of a dynamic fork names no tasks: give it forkTaskInputs, or \
                      dynamicForkTasksParam and dynamicForkTasksInputParamName"
             .to_owned()),
@@ -116,6 +119,7 @@ fn listed(
 ) -> Result<Vec<WorkflowTask>, String> {
     let given = input.get(parameter).unwrap_or(&Value::Null);
     let invalid = || {
+        let given = shortened(given);
         format!(
             "Input '{parameter}' is invalid. Cannot deserialize a list of Workflow Tasks from \
              '{given}'"
@@ -126,12 +130,15 @@ fn listed(
     }
     let mut steps: Vec<WorkflowTask> =
         serde_json::from_value(given.clone()).map_err(|_| invalid())?;
+    if steps.iter().any(|step| step.task_reference_name.is_empty()) {
+        return Err(invalid());
+    }
     let none = Map::new();
     let inputs = match inputs {
         Some(Value::Object(inputs)) => inputs,
         None | Some(Value::Null) if steps.is_empty() => &none,
         other => {
-            let found = other.unwrap_or(&Value::Null);
+            let found = shortened(other.unwrap_or(&Value::Null));
             return Err(format!(
                 "Input to the dynamically forked tasks is not a map -> expecting a map of K,V  \
                  but found {found}"
@@ -148,32 +155,48 @@ fn listed(
 }
 
 /// Style 4.
-fn oldest(parameter: &str, given: Option<&Value>) -> Result<Vec<WorkflowTask>, String> {
+fn oldest(parameter: &str, input: &Value) -> Result<Vec<WorkflowTask>, String> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Tasks {
+        #[serde(default)]
         dynamic_tasks: Vec<Named>,
     }
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Named {
-        task_name: String,
+        #[serde(default)]
+        task_name: Option<String>,
         reference_name: String,
         #[serde(rename = "type", default)]
         kind: Option<String>,
         #[serde(default)]
         input: Option<Map<String, Value>>,
     }
-    let given = given.unwrap_or(&Value::Null);
-    let found: Tasks = serde_json::from_value(given.clone()).map_err(|error| {
-        format!("Input '{parameter}' is invalid: it must be {{dynamicTasks: [..]}}: {error}")
+    let given = input.get(parameter).filter(|given| given.is_object());
+    let found = given.and_then(|given| serde_json::from_value::<Tasks>(given.clone()).ok());
+    let found = found.ok_or_else(|| {
+        format!(
+            "Dynamic tasks could not be created. The value of {parameter} from task's input {} has \
+             no dynamic tasks to be scheduled",
+            shortened(input)
+        )
     })?;
     let step = |named: Named| WorkflowTask {
-        name: named.task_name,
+        name: named.task_name.unwrap_or_default(),
         task_reference_name: named.reference_name,
         kind: named.kind.unwrap_or_else(|| WorkflowTask::SIMPLE.to_owned()),
         input_parameters: Some(named.input.unwrap_or_default()),
         ..WorkflowTask::default()
     };
     Ok(found.dynamic_tasks.into_iter().map(step).collect())
+}
+
+/// A reason quotes what was given only so far.
+fn shortened(given: &Value) -> String {
+    let text = given.to_string();
+    match text.char_indices().nth(QUOTED_CHARS_MAX) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text,
+    }
 }

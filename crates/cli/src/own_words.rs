@@ -1,0 +1,42 @@
+//! # Own words: what the server says of its API, said of the command line
+//!
+//! A refusal names the parameter that would help. Whoever typed a command has a flag instead.
+
+/// What the API calls it, and what the flag is. A name of a parameter comes with its value.
+const WORDS: [(&str, &str); 11] = [
+    ("pass overwrite=true", "say --force"),
+    ("add force=true", "add --force"),
+    ("as freeText", "with --text"),
+    ("a correlationId", "--correlation-id"),
+    ("name it as workerid", "name it with --worker"),
+    ("redoEffects=true", "--redo-effects"),
+    ("onUnknown=takeover", "`semel effect resolve`"),
+    ("strict=true", "--strict"),
+    ("an idempotencyKey", "--key"),
+    (" idempotencyStrategy", " --strategy"),
+    (" idempotencyKey", " --key"),
+];
+
+pub(crate) fn own_words(said: &str) -> String {
+    WORDS.iter().fold(said.to_owned(), |text, (theirs, ours)| text.replace(theirs, ours))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_of_the_api_are_told_as_flags() {
+        for (theirs, ours) in [
+            ("it exists: pass overwrite=true", "it exists: say --force"),
+            (
+                "wait for its report, or add force=true to end",
+                "wait for its report, or add --force to end",
+            ),
+            ("a run exists under idempotencyKey k: r", "a run exists under --key k: r"),
+            ("disk is full", "disk is full"),
+        ] {
+            assert_eq!(own_words(theirs), ours);
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! # FORK_JOIN_DYNAMIC: what Conductor takes of the data, and what it says of the rest
+
+use semel_model::TaskStatus;
+use serde_json::json;
+
+use crate::bench::Bench;
+use crate::dynamic_forks::{failed, fan_with, listed};
+use crate::shapes::{dynamic_fork, flow, fork, join, once};
+
+#[test]
+fn a_dynamic_fork_that_ends_a_branch_of_another_needs_a_join_of_its_own() {
+    let inner = dynamic_fork("fan", json!({"forkTaskName": "x", "forkTaskInputs": [{}]}));
+    let steps = [fork("f", &[&[once("a"), inner]]), join("j", &["fan"])];
+    let mut run = Bench::start(flow(&steps), json!({}));
+    run.complete("a", json!({}));
+    assert!(failed(&run).starts_with("Dynamic join definition is not followed by a join task."));
+}
+
+#[test]
+fn a_branch_of_a_system_type_needs_no_name() {
+    let branches = json!([{"taskReferenceName": "n", "type": "NOOP"}]);
+    let run = listed(branches, json!({}));
+    assert_eq!(run.latest("n").status, TaskStatus::Completed);
+    assert_eq!(run.latest("n").step.task().name, "NOOP");
+    run.replay();
+    let nameless = listed(json!([{"taskReferenceName": "s"}]), json!({}));
+    assert!(failed(&nameless).starts_with("Invalid task. Task null does not have a definition"));
+}
+
+#[test]
+fn what_names_no_tasks_is_told_in_conductors_words() {
+    let param = json!({"dynamicForkJoinTasksParam": "tasks"});
+    for given in [json!(null), json!([1]), json!({"dynamicTasks": [{"taskName": "t"}]})] {
+        let run = fan_with(json!({"tasks": given}), param.clone());
+        let reason = failed(&run);
+        let begins = "Dynamic tasks could not be created. The value of tasks from task's input ";
+        let ends = " has no dynamic tasks to be scheduled";
+        assert!(reason.starts_with(begins) && reason.ends_with(ends), "{reason}");
+    }
+    let run = fan_with(json!({"tasks": {}}), param);
+    assert_eq!(run.latest("j").status, TaskStatus::Completed, "an empty list is fine");
+    let long = listed(json!(["x".repeat(10_000)]), json!({}));
+    assert!(failed(&long).len() < 1_000, "a reason quotes only so far");
+}

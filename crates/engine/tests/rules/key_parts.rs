@@ -1,0 +1,126 @@
+//! # Parts of keys: one that is null, missing or empty makes no key (contract 1)
+
+use semel_model::{TaskStatus, WorkflowStatus};
+use serde_json::{Value, json};
+
+use crate::bench::Bench;
+use crate::shapes::{flow, with};
+
+fn http(request: Value) -> Value {
+    let request = with(json!({"uri": "http://bank", "method": "POST"}), request);
+    json!({"name": "call", "taskReferenceName": "call", "type": "HTTP",
+        "inputParameters": {"http_request": request}})
+}
+
+fn begun(step: Value, input: Value) -> Bench {
+    Bench::start(flow(&[step]), input)
+}
+
+#[test]
+fn a_request_is_not_sent_under_a_key_that_strangers_share() {
+    for request in [
+        json!({"idempotency": {"value": "order-${workflow.input.id}"}}),
+        json!({"headers": {"Idempotency-Key": "order-${workflow.input.id}"}}),
+        json!({"headers": {"paypal-request-id": "${workflow.input.id}"}}),
+        json!({"body": {"idempotency_key": "order-${workflow.input.id}", "amount": 1}}),
+    ] {
+        for input in [json!({}), json!({"id": null}), json!({"id": " "}), json!({"id": {}})] {
+            let bench = begun(http(request.clone()), input.clone());
+            let task = bench.execution.latest("call").expect("it was reached").clone();
+            assert_eq!(task.status, TaskStatus::FailedWithTerminalError, "{request} {input}");
+            let why = task.reason.clone().unwrap_or_default();
+            assert!(why.contains("${workflow.input.id} is null, missing or empty"), "{why}");
+            assert!(!task.input.text().contains("order-"), "{}", task.input.text());
+            assert_eq!(bench.execution.status(), Some(WorkflowStatus::Failed));
+        }
+        let bench = begun(http(request.clone()), json!({"id": 7}));
+        let task = bench.execution.latest("call").expect("it was reached").clone();
+        assert_eq!(task.status, TaskStatus::Scheduled, "{request}");
+        assert!(task.input.text().contains('7'), "{}", task.input.text());
+    }
+}
+
+#[test]
+fn other_headers_and_fields_may_be_empty() {
+    let request = json!({"headers": {"x-note": "n-${workflow.input.id}"}, "body": {"id": "n-${workflow.input.id}"}});
+    let bench = begun(http(request), json!({}));
+    let task = bench.execution.latest("call").expect("it was reached").clone();
+    assert_eq!(task.status, TaskStatus::Scheduled);
+    assert!(task.input.text().contains("n-null"), "{}", task.input.text());
+}
+
+#[test]
+fn a_correlation_that_lacks_a_part_is_none() {
+    let step = json!({"name": "go", "taskReferenceName": "go", "type": "START_WORKFLOW",
+        "inputParameters": {"startWorkflow": {"name": "other", "correlationId": "c-${workflow.input.id}"}}});
+    let bench = begun(step, json!({}));
+    let task = bench.execution.latest("go").expect("it was reached").clone();
+    assert_eq!(task.input.value()["startWorkflow"]["correlationId"], json!(null));
+}
+
+#[test]
+fn an_effect_has_no_key_that_its_parameters_lack_a_part_of() {
+    let step = json!({"name": "pay", "taskReferenceName": "pay", "type": "SIMPLE",
+        "inputParameters": {"order": "order-${workflow.input.id}", "in": {"a": "x-${workflow.input.id}"}},
+        "effect": {"key": "${order}-${in.a}"}});
+    let bench = begun(step.clone(), json!({}));
+    let task = bench.execution.latest("pay").expect("it was reached").clone();
+    assert_eq!(task.status, TaskStatus::FailedWithTerminalError);
+    let why = task.reason.clone().unwrap_or_default();
+    assert!(why.contains("made of order-${workflow.input.id}"), "{why}");
+    let bench = begun(step, json!({"id": 7}));
+    assert_eq!(
+        bench.execution.latest("pay").expect("it was reached").status,
+        TaskStatus::Scheduled
+    );
+}
+
+#[test]
+fn a_name_that_lacks_a_part_fails_the_step() {
+    let step = |kind: &str, fields: Value| {
+        with(json!({"name": "go", "taskReferenceName": "go", "type": kind}), fields)
+    };
+    let domains = json!({"pack": "eu-${workflow.input.id}"});
+    let request = json!({"startWorkflow": {"name": "other", "taskToDomain": domains}});
+    for (step, place) in [
+        (step("EVENT", json!({"sink": "conductor:q-${workflow.input.id}"})), "sink"),
+        (
+            step(
+                "SUB_WORKFLOW",
+                json!({"subWorkflowParam": {"name": "o", "taskToDomain": domains}}),
+            ),
+            "subWorkflowParam.taskToDomain.pack",
+        ),
+        (
+            step("START_WORKFLOW", json!({"inputParameters": request})),
+            "startWorkflow.taskToDomain.pack",
+        ),
+    ] {
+        for input in [json!({}), json!({"id": null}), json!({"id": " "})] {
+            let bench = begun(step.clone(), input.clone());
+            let task = bench.execution.latest("go").expect("it was reached").clone();
+            assert_eq!(task.status, TaskStatus::FailedWithTerminalError, "{step} {input}");
+            let why = task.reason.clone().unwrap_or_default();
+            assert!(why.starts_with(&format!("{place} is ")), "{why}");
+            assert!(why.contains("${workflow.input.id} is null, missing or empty"), "{why}");
+            assert!(!task.input.text().contains("null-"), "{}", task.input.text());
+        }
+    }
+    let tell = step("EVENT", json!({"sink": "conductor:q-${workflow.input.id}"}));
+    let bench = begun(tell, json!({"id": 7}));
+    assert_eq!(bench.execution.status(), Some(WorkflowStatus::Completed));
+}
+
+#[test]
+fn a_dynamic_task_whose_name_lacks_a_part_says_which() {
+    let step = json!({"name": "go", "taskReferenceName": "go", "type": "DYNAMIC",
+        "dynamicTaskNameParam": "what", "inputParameters": {"what": "resize-${workflow.input.id}"}});
+    let bench = begun(step.clone(), json!({}));
+    let task = bench.execution.latest("go").expect("it was reached").clone();
+    assert_eq!(task.status, TaskStatus::FailedWithTerminalError);
+    let why = task.reason.clone().unwrap_or_default();
+    let missing = "what is resize-${workflow.input.id}, and ${workflow.input.id} is null, missing";
+    assert!(why.contains(missing), "{why}");
+    let bench = begun(step, json!({"id": 7}));
+    assert_eq!(bench.execution.latest("go").expect("it was reached").step.task_type(), "resize-7");
+}

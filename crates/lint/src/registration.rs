@@ -1,0 +1,42 @@
+//! # Registration: what it refuses, and what it warns about
+//!
+//! Whoever asks the lint first is told at least what the registration will say.
+
+use semel_model::{Violation, Warning, WarningKind, WorkflowDef};
+
+use crate::Registered;
+use crate::finding::{Code, Finding};
+
+pub(crate) fn of_definition(definition: &WorkflowDef, registered: Registered<'_>) -> Vec<Finding> {
+    let mut refused = definition.violations_knowing(registered);
+    refused.retain(|violation| !violation.path.ends_with("hedgingConfig")); // It has E-HTTP-1.
+    let warned = definition.warnings();
+    refused
+        .iter()
+        .map(Finding::of_violation)
+        .chain(warned.iter().map(Finding::of_warning))
+        .collect()
+}
+
+impl Finding {
+    /// A broken rule, for which registration answers 400.
+    pub fn of_violation(Violation { path, message, .. }: &Violation) -> Self {
+        let fix = "put it right: registration answers 400 and keeps nothing";
+        Self::new(Code::EReg1, path, message, fix)
+    }
+
+    pub fn of_warning(Warning { kind, path, message }: &Warning) -> Self {
+        let (code, fix) = match kind {
+            WarningKind::FailsAtRunTime => {
+                (Code::WRun1, "change it before a run gets there: until then it only fails")
+            }
+            WarningKind::NoEffect => {
+                (Code::WRun2, "leave it out, or do not rely on it: it is kept and changes nothing")
+            }
+            WarningKind::Dropped => {
+                (Code::WRun3, "write the name that is meant, or leave it out: it is not kept")
+            }
+        };
+        Self::new(code, path, message, fix)
+    }
+}
