@@ -95,7 +95,7 @@ impl Sim {
 fn said(answer: &Result<Answer, Failure>) -> String {
     match answer {
         Ok(Answer::Started { id, created, .. }) => format!("started {id} {created}"),
-        Ok(Answer::Done { standing, task, next }) => {
+        Ok(Answer::Done { standing, task, next, .. }) => {
             format!(
                 "done {standing:?} {task:?} next {:?}",
                 next.as_ref().map(|out| out.delivery.task)

@@ -77,6 +77,20 @@ fn every_story_on_disk_is_told() {
     assert_eq!(stories, listed, "list every story in tests/stories/list.rs");
 }
 
+/// Every sixth story, one after the other in a few threads.
+#[test]
+#[ignore = "needs PostgreSQL; run by ./check full"]
+fn sampled_stories_stand_deaths_on_three_nodes() {
+    const EVERY: usize = 6;
+    const THREADS: usize = 6;
+    let sample: Vec<&str> = list::LISTED.iter().copied().step_by(EVERY).collect();
+    std::thread::scope(|scope| {
+        for share in sample.chunks(sample.len().div_ceil(THREADS)) {
+            scope.spawn(move || share.iter().for_each(|name| tell(name, "broken", On::ThreeNodes)));
+        }
+    });
+}
+
 #[test]
 fn a_house_that_ignores_fences_is_found_out() {
     let house = House::build(On::Memory, Sabotage::FenceNotChecked).unwrap();

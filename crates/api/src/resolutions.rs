@@ -62,12 +62,15 @@ async fn resolve(
     let wanted = record.clone();
     let found = app.runtime.blocking(move |world| owner_of(world, &wanted)).await?;
     // The record may belong to another run by now. A request that is served again is answered as before.
-    let before = app.runtime.recalled(Step::peek().as_ref()).await?;
-    let is_settled_alone = matches!(before, Some(RuntimeAnswer::Ruled(_)));
+    let found = match app.runtime.recalled(Step::peek().as_ref()).await? {
+        Some(RuntimeAnswer::Ruled(_)) => Some(None),
+        Some(RuntimeAnswer::Done { run: Some(run), .. }) => Some(Some(run)),
+        _ => found,
+    };
     let missing = || ApiError::NotFound(format!("there is no effect {scope}/{key}"));
     let output = request.output.filter(|output| output.text() != "null").unwrap_or_default();
     let note = request.note;
-    if let Some(run) = found.ok_or_else(missing)?.filter(|_| !is_settled_alone) {
+    if let Some(run) = found.ok_or_else(missing)? {
         let (scope, key) = (record.scope.clone(), record.key.clone());
         let (by, note) = (by.clone(), note.clone());
         let resolution = Resolution { scope, key, applied, output: Slot(0), by, note };

@@ -232,7 +232,12 @@ impl Round {
             _ => Ok(None),
         };
         match next {
-            Ok(next) => Outcome::Answer(Ok(Answer::Done { standing, task, next })),
+            Ok(next) => Outcome::Answer(Ok(Answer::Done {
+                standing,
+                run: Some(work.execution),
+                task,
+                next,
+            })),
             Err(outcome) => outcome,
         }
     }

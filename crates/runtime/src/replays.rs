@@ -60,6 +60,9 @@ enum Done {
         next: bool,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         kept: bool,
+        /// The run that heard it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        run: Option<ExecutionId>,
     },
     Renewed {
         lease_until: Option<Timestamp>,
@@ -94,10 +97,11 @@ impl Done {
             }
             // Nothing was changed, and what was found may change: it is looked at again.
             Answer::Ruled(_) => None,
-            Answer::Done { standing, task, next } => {
+            Answer::Done { standing, run, task, next } => {
                 let repeated = *standing == Standing::Repeated;
                 let kept = *standing == Standing::Kept;
-                Some(Self::Heard { repeated, task: *task, next: next.is_some(), kept })
+                let (run, task, next) = (*run, *task, next.is_some());
+                Some(Self::Heard { repeated, run, task, next, kept })
             }
             // A lease is renewed again, if it still can be.
             Answer::Renewed { .. } => None,
@@ -118,13 +122,13 @@ impl Done {
             Self::Ruled { verdict } if matches!(*verdict, Ruled::Started { .. }) => None,
             Self::Ruled { verdict } => Some(Answer::Ruled(verdict)),
             Self::Heard { next: true, .. } => None,
-            Self::Heard { repeated, task, next: false, kept } => {
+            Self::Heard { repeated, run, task, next: false, kept } => {
                 let standing = match (repeated, kept) {
                     (true, _) => Standing::Repeated,
                     (false, true) => Standing::Kept,
                     (false, false) => Standing::Applied,
                 };
-                Some(Answer::Done { standing, task, next: None })
+                Some(Answer::Done { standing, run, task, next: None })
             }
             Self::Renewed { lease_until } => Some(Answer::Renewed { lease_until }),
             Self::NotHeld => Some(Answer::NotHeld),
@@ -333,8 +337,16 @@ mod tests {
             (Answer::Skipped { id }, None),
             (Answer::Coalesced { id }, None),
             (Answer::Ruled(Box::new(Ruled::Noted(record))), None),
-            (Answer::Done { standing: Standing::Repeated, task: Some(task), next: None }, None),
-            (Answer::Done { standing: Standing::Kept, task: None, next: None }, None),
+            (
+                Answer::Done {
+                    standing: Standing::Repeated,
+                    run: Some(id),
+                    task: Some(task),
+                    next: None,
+                },
+                None,
+            ),
+            (Answer::Done { standing: Standing::Kept, run: None, task: None, next: None }, None),
             (Answer::Noted, None),
             (Answer::Edited(edited.clone()), Some(&edited)),
         ] {

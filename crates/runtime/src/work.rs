@@ -250,6 +250,8 @@ pub enum Answer {
     },
     Done {
         standing: Standing,
+        /// The run that heard it. None: an earlier release kept the answer without it.
+        run: Option<ExecutionId>,
         /// The task the event was about, when it was about one.
         task: Option<TaskId>,
         next: Option<Box<HandedOut>>,

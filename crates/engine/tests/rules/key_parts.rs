@@ -87,7 +87,7 @@ fn a_name_that_lacks_a_part_fails_the_step() {
         (
             step(
                 "SUB_WORKFLOW",
-                json!({"subWorkflowParam": {"name": "o", "taskToDomain": domains}}),
+                json!({"subWorkflowParam": {"workflowDefinition": flow(&[]), "taskToDomain": domains}}),
             ),
             "subWorkflowParam.taskToDomain.pack",
         ),
