@@ -10,7 +10,9 @@ use secrecy::ExposeSecret as _;
 use semel_engine::{Record, RecordState, Ruled};
 use semel_model::{ExecutionId, Payload, TaskId, Timestamp};
 use semel_store::StoreError;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
 use crate::edits::Edited;
 use crate::failure::Failure;
@@ -51,6 +53,7 @@ enum Done {
         id: ExecutionId,
     },
     Ruled {
+        #[serde(deserialize_with = "by_value")]
         verdict: Box<Ruled>,
     },
     Heard {
@@ -74,6 +77,11 @@ enum Done {
         after: Option<String>,
         aside: Option<String>,
     },
+}
+
+/// Raw JSON cannot be read inside a value that is told by its `kind`.
+fn by_value<'de, D: Deserializer<'de>>(from: D) -> Result<Box<Ruled>, D::Error> {
+    serde_json::from_value(Value::deserialize(from)?).map_err(D::Error::custom)
 }
 
 impl Done {
@@ -321,7 +329,8 @@ mod tests {
         let (id, task) = (ExecutionId::draw(), TaskId::from_bytes([7; 16]));
         let edited = Edited { before: None, after: Some(vec![0, 255]), aside: Some("a".into()) };
         let now = Timestamp::from_ms(5);
-        let record = Box::new(Record::new(RecordState::Claimed, now));
+        let mut record = Box::new(Record::new(RecordState::Claimed, now));
+        record.detail.result = Payload::from_text(r#"{"amount":1.10}"#.to_owned()).ok();
         let found = Found {
             run: id,
             live: false,
