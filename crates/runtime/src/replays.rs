@@ -10,8 +10,7 @@ use secrecy::ExposeSecret as _;
 use semel_engine::{Record, RecordState, Ruled};
 use semel_model::{ExecutionId, Payload, TaskId, Timestamp};
 use semel_store::StoreError;
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::edits::Edited;
@@ -53,7 +52,7 @@ enum Done {
         id: ExecutionId,
     },
     Ruled {
-        #[serde(deserialize_with = "by_value")]
+        #[serde(with = "as_text")]
         verdict: Box<Ruled>,
     },
     Heard {
@@ -79,9 +78,26 @@ enum Done {
     },
 }
 
-/// Raw JSON cannot be read inside a value that is told by its `kind`.
-fn by_value<'de, D: Deserializer<'de>>(from: D) -> Result<Box<Ruled>, D::Error> {
-    serde_json::from_value(Value::deserialize(from)?).map_err(D::Error::custom)
+/// A verdict is kept as JSON text: inside a value that is told by its `kind`, serde would lose how
+/// the numbers of its result were written.
+mod as_text {
+    use super::{Ruled, Value};
+    use serde::de::Error as _;
+    use serde::ser::Error as _;
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(verdict: &Ruled, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&serde_json::to_string(verdict).map_err(S::Error::custom)?)
+    }
+
+    /// Earlier releases wrote the verdict itself.
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Box<Ruled>, D::Error> {
+        let verdict = match Value::deserialize(from)? {
+            Value::String(text) => serde_json::from_str(&text),
+            value => serde_json::from_value(value),
+        };
+        verdict.map_err(D::Error::custom)
+    }
 }
 
 impl Done {
