@@ -50,6 +50,10 @@ fn a_line_is_written_about_a_task_and_read_again() {
     assert!(read.stdout.contains("half way there"), "{read:?}");
     let lines = house.semel(&["task", "logs", &task, "--json"]).ok().json();
     assert_eq!(lines[0]["log"], "half way there");
+    let nobody = "0190c3f0-0000-7000-8000-000000000000";
+    let lost = house.semel(&["task", "log", nobody, "never read"]);
+    assert_eq!(lost.code, Some(4), "{lost:?}");
+    assert!(lost.stderr.contains("was not kept"), "{lost:?}");
 }
 
 #[test]

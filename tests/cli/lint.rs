@@ -59,6 +59,20 @@ fn task_definitions_may_come_with_the_workflows() {
 }
 
 #[test]
+fn what_nobody_reads_of_a_task_definition_is_named() {
+    let house = house();
+    let bundle = json!({"workflowDefs": [], "taskDefs": [{"name": "l_odd", "retrycount": 2}]});
+    let said = alone(&house, &["lint", &house.file("l_odd.json", &bundle)]).ok();
+    assert_eq!(said.row("W-RUN-3")[..3], ["warn", "W-RUN-3", "l_odd/1 retrycount"]);
+    let task = json!({"name": "l_idle", "executionNameSpace": "n", "retryCount": -1});
+    let bundle = json!({"workflowDefs": [], "taskDefs": [task]});
+    let said = alone(&house, &["lint", &house.file("l_idle.json", &bundle)]);
+    assert_eq!(said.code, Some(1), "it would be refused: {said:?}");
+    assert_eq!(said.row("E-REG-1")[2], "l_idle/1 retryCount");
+    assert_eq!(said.row("W-RUN-2")[2], "l_idle/1 executionNameSpace");
+}
+
+#[test]
 fn what_registration_will_say_is_told_before() {
     let house = house();
     let fork = json!({"name": "f", "taskReferenceName": "f", "type": "FORK_JOIN",

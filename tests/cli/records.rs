@@ -113,6 +113,9 @@ fn a_start_key_is_shown_with_those_who_asked_again_and_reset() {
     let shown = house.semel(&["key", "show", "r_key", "k 1"]).ok();
     assert!(shown.stderr.contains(&format!("run          {id}")), "{shown:?}");
     assert!(shown.stdout.contains("another payload"), "{shown:?}");
+    assert!(shown.stderr.contains("run is       RUNNING"), "{shown:?}");
+    assert!(shown.stderr.contains("record       COMPLETED: the start was made"), "{shown:?}");
+    assert!(shown.stderr.starts_with("r_key k 1\n"), "the run is not completed: {shown:?}");
     house.semel(&["key", "reset", "r_key", "k 1"]).ok();
     assert_ne!(house.semel(&start).ok().word(), id);
     assert_eq!(house.semel(&["key", "show", "r_key", "never"]).code, Some(4));

@@ -23,6 +23,30 @@ fn definitions_are_created_listed_printed_updated_and_deleted() {
 }
 
 #[test]
+fn what_the_server_warns_of_is_said_whatever_was_asked() {
+    let house = house();
+    let task = json!({"name": "t_warned", "isolationGroupId": "g"});
+    let file = house.file("t_warned.json", &task);
+    for verb in ["create", "update"] {
+        let said = house.semel(&["task", verb, &file]).ok();
+        assert!(said.stderr.contains("warning: isolationGroupId: is kept"), "{said:?}");
+    }
+    let definition = json!({"name": "t_gate", "concurrency": {"key": "${workflow.input.account}"},
+        "tasks": [{"name": "t_gate", "taskReferenceName": "a"}]});
+    house.semel(&["workflow", "create", &house.file("t_gate.json", &definition)]).ok();
+    let started = house.semel(&["workflow", "start", "t_gate"]).ok();
+    let told = started.stderr.contains("warning: ") && started.stderr.contains("not counted");
+    assert!(told, "{started:?}");
+    let sink = json!({"name": "t_sink", "tasks": [{"name": "e", "taskReferenceName": "e",
+        "type": "EVENT", "sink": "kafka:x"}]});
+    let file = house.file("t_sink.json", &sink);
+    for verb in ["create", "update"] {
+        let said = house.semel(&["workflow", verb, &file]).ok();
+        assert_eq!(said.stderr.matches("warning: ").count(), 1, "{said:?}");
+    }
+}
+
+#[test]
 fn a_task_is_taken_and_reported_by_hand() {
     let house = house();
     house.define("t_hand");

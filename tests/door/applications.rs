@@ -216,7 +216,8 @@ fn an_application_is_a_user_too() {
         assert_eq!(answer.status, 404, "{nobody}");
     }
     let operator = closed.holder("ops", &["operator"]);
-    let handler = json!({"name": "a_by", "event": "paid", "actions": []});
+    let handler =
+        json!({"name": "a_by", "event": "paid", "actions": [], "createdBy": "somebody else"});
     assert_eq!(closed.asked(&operator, "POST", "/api/event", &handler).status, 200);
     let by = || closed.ask("GET", "/api/event/handler/a_by", &json!({}))["createdBy"].clone();
     assert_eq!(by(), json!(format!("app:{}", operator.application)));

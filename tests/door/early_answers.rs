@@ -102,8 +102,18 @@ fn another_decision_is_refused_and_told_which_one_counts() {
     assert_eq!(winner["workerId"], "ann");
     assert!(winner["actor"].as_str().is_some_and(|actor| actor.contains("ann")), "{winner}");
     assert!(winner["decidedAt"].is_i64(), "{winner}");
-    let same = say(&house, &id, "approve/COMPLETED?workerid=bob", &body, "");
     let task = run(&house, &id)["tasks"][1]["taskId"].clone();
+    let result = json!({"status": "COMPLETED", "outputData": otherwise});
+    let mut by_id = json!({"taskResult": result});
+    by_id["taskResult"]["taskId"] = task.clone();
+    for state in [json!({"taskReferenceName": "approve", "taskResult": result}), by_id] {
+        let path = format!("/api/workflow/{id}/state?waitForSeconds=1");
+        let refused = house.send(&Request::post(path, &state));
+        let body = refused.json();
+        assert_eq!((refused.status, &body["code"]), (409, &json!("DECISION_CONFLICT")), "{body}");
+        assert_eq!(body["metadata"]["winner"]["workerId"], "ann", "{body}");
+    }
+    let same = say(&house, &id, "approve/COMPLETED?workerid=bob", &body, "");
     assert_eq!((signal_of(&same), json!(same.text())), ((200, Some("REPEATED")), task));
 }
 
@@ -121,7 +131,7 @@ fn an_answer_that_did_nothing_is_not_kept_under_its_key() {
         assert_eq!(signal_of(&answer), (200, Some("NONE")));
         assert!(answer.header("x-semel-warning").is_some());
     }
-    assert_eq!(say(&house, &id, "nobody/COMPLETED", &json!({}), "").status, 200);
+    assert_eq!(say(&house, &id, "nobody/COMPLETED", &json!({}), "").status, 404);
     let again = Request::new("POST", format!("/api/workflow/{id}/restart"));
     assert_eq!(house.send(&again).status, 204);
     assert_eq!(say(&house, &id, "nobody/COMPLETED", &json!({}), "").status, 404);

@@ -27,7 +27,8 @@ fn a_value_is_written_read_listed_and_removed() {
     assert!(all.as_array().unwrap().contains(&wanted), "{all}");
     let removed = house.send(&Request::new("DELETE", "/api/environment/e_region"));
     assert_eq!((removed.status, removed.text().as_str()), (200, "eu-2"));
-    is_empty_200(&house.send(&Request::new("DELETE", "/api/environment/e_region")));
+    let gone = house.refuses(&Request::new("DELETE", "/api/environment/e_region"));
+    assert_eq!(gone.status, 404, "as with secrets");
     is_empty_200(&house.send(&get("/e_region")));
 }
 

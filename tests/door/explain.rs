@@ -200,6 +200,10 @@ fn people_times_signals_and_messages_are_told_apart() {
     assert_eq!(house.send(&Request::new("PUT", format!("/api/workflow/{id}/pause"))).status, 200);
     let wait = waits(&house, &id, "PAUSED", "The run is paused");
     assert_eq!(wait["whatToDo"]["command"], format!("semel workflow resume {id}"));
+    advance(&house, 5);
+    tell(&house, &house.claim("x_held"), "IN_PROGRESS", json!({"later": true}));
+    let later = waits(&house, &id, "PAUSED", "The run is paused");
+    assert_eq!(later["since"], wait["since"], "what comes later does not move the beginning");
     define(&house, "x_gone", json!([system("GENERATE_IMAGE", json!({}))]), json!({}));
     let id = begin(&house, "x_gone", json!({}));
     waits(&house, &id, "UNSUPPORTED", "is not in this release");

@@ -1,5 +1,8 @@
 //! # Manners: paths, verbs, parameters and bodies as real clients send them
 
+use std::time::Duration;
+
+use semel_tests::process::until;
 use serde_json::json;
 
 use crate::checklist::{is_204, is_empty_200, is_id};
@@ -123,9 +126,32 @@ fn an_update_by_name_answers_with_the_task_or_with_nothing() {
     assert_eq!(found["tasks"][0]["outputData"], json!({"a": 1}));
     assert_eq!(is_id(&to(&format!("{id}/only/COMPLETED"))), task, "the same again");
     assert_eq!(to(&format!("{id}/only/FAILED")).status, 409);
-    is_empty_200(&to(&format!("{id}/unknown/FAILED")));
+    assert_eq!(to(&format!("{id}/unknown/FAILED")).status, 404);
     assert_eq!(to(&format!("{id}/only/completed")).status, 400);
     assert_eq!(to("00000000-0000-7000-8000-000000000000/only/COMPLETED").status, 404);
+}
+
+#[test]
+fn a_repeat_by_name_in_a_loop_answers_with_the_task_too() {
+    let house = house();
+    let wait = json!({"name": "m_wait", "taskReferenceName": "s", "type": "WAIT"});
+    let definition = json!({"name": "m_loop", "tasks": [{"name": "m_loop", "type": "DO_WHILE",
+        "taskReferenceName": "l", "loopCondition": "false", "loopOver": [wait]}]});
+    house.send(&Request::post("/api/metadata/workflow?overwrite=true", &definition));
+    let id = house.start("m_loop");
+    let say = || {
+        let path = format!("/api/tasks/{id}/s/COMPLETED");
+        house.send(&Request::post(path, &json!({"a": 1})))
+    };
+    let task = is_id(&say());
+    until("the run to end", Duration::from_secs(20), || {
+        let run = house.send(&Request::get(format!("/api/workflow/{id}"))).json();
+        (run["status"] == "COMPLETED").then_some(())
+    })
+    .expect("it ends");
+    let again = say();
+    assert_eq!((again.status, again.header("x-signal")), (200, Some("REPEATED")));
+    assert_eq!(is_id(&again), task);
 }
 
 #[test]

@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 use crate::house::{House, house};
 use crate::raw::{Answer, Request};
 
-fn workflow(name: &str, steps: Value) -> Value {
+pub(crate) fn workflow(name: &str, steps: Value) -> Value {
     json!({"name": name, "version": 1, "schemaVersion": 2, "tasks": steps})
 }
 
-fn step(name: &str, kind: &str, fields: Value) -> Value {
+pub(crate) fn step(name: &str, kind: &str, fields: Value) -> Value {
     let mut step = json!({"name": name, "taskReferenceName": name, "type": kind});
     for (field, value) in fields.as_object().into_iter().flatten() {
         step[field] = value.clone();
@@ -24,7 +24,7 @@ fn step(name: &str, kind: &str, fields: Value) -> Value {
 }
 
 /// Registered by every road, with a warning that holds these words and names its page.
-fn warns(house: &House, definition: &Value, code: &str, words: &str) {
+pub(crate) fn warns(house: &House, definition: &Value, code: &str, words: &str) {
     let roads = [
         Request::post("/api/metadata/workflow?overwrite=true", definition),
         Request::new("PUT", "/api/metadata/workflow").json(&json!([definition])),
@@ -283,4 +283,25 @@ fn an_effect_where_it_means_nothing_is_refused() {
     let cached = json!({"cacheConfig": {"key": "k", "ttlInSecond": 5}});
     let definition = workflow("w_cached", json!([step("s", "HUMAN", cached)]));
     warns(house, &definition, "W-RUN-2", "a HUMAN has no result to keep");
+}
+
+/// A name that nobody reads is named wherever a definition can be given.
+#[test]
+fn what_is_dropped_is_named_by_every_road() {
+    let house = house();
+    let handler = json!({"name": "dropped", "event": "conductor:x", "actve": true, "actions": []});
+    let schema = json!({"name": "dropped", "version": 1, "typ": "JSON", "data": {}});
+    let run = json!({"workflowDef": {"name": "dropped", "version": 1, "colour": "red",
+        "tasks": [step("n", "NOOP", json!({}))]}});
+    for (request, words) in [
+        (Request::post("/api/event", &handler), "actve"),
+        (Request::new("PUT", "/api/event").json(&handler), "actve"),
+        (Request::post("/api/schema", &json!([schema])), "typ"),
+        (Request::post("/api/workflow", &run), "workflowDef.colour"),
+        (Request::post("/api/workflow/execute/dropped/1", &run), "workflowDef.colour"),
+    ] {
+        let answer = house.send(&request);
+        assert_eq!(answer.status, 200, "{request:?} {}", answer.text());
+        says(&answer, "W-RUN-3", words);
+    }
 }

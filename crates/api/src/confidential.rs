@@ -3,7 +3,7 @@
 //! The only place where a secret enters an answer other than its own, and where a report is cleared
 //! of it before it becomes an event.
 
-use semel_engine::{Mask, disarmed, mentions_secrets};
+use semel_engine::Mask;
 use semel_model::{Payload, Task};
 use semel_runtime::{Confided, HandedOut};
 
@@ -28,21 +28,11 @@ pub(crate) async fn handed_out(app: &App, tasks: Vec<HandedOut>) -> Result<Vec<T
     Ok(app.runtime.blocking(confide).await?)
 }
 
-/// Takes the mask's values out of what was reported; true if there were any. Where not everybody
-/// may see secrets, what was reported cannot ask for them either.
-pub(crate) fn clear(
-    app: &App,
-    mask: &Mask,
-    output: &mut Payload,
-    reason: &mut Option<String>,
-) -> bool {
-    let is_armed = app.auth.is_some() && mentions_secrets(output);
-    if is_armed {
-        *output = disarmed(output);
-    }
+/// Takes the mask's values out of what was reported; true if there were any.
+pub(crate) fn clear(mask: &Mask, output: &mut Payload, reason: &mut Option<String>) -> bool {
     let masked_output = mask.payload(output);
     let masked_reason = reason.as_deref().and_then(|reason| mask.text(reason));
-    let is_changed = is_armed || masked_output.is_some() || masked_reason.is_some();
+    let is_changed = masked_output.is_some() || masked_reason.is_some();
     *output = masked_output.unwrap_or_else(|| output.clone());
     *reason = masked_reason.or_else(|| reason.take());
     is_changed

@@ -3,7 +3,7 @@
 //! The refusal names the answer that counts: what was decided, by whom and when.
 
 use semel_engine::{AnswerChange, Change, Entry, Link, Task};
-use semel_model::{ExecutionId, KeptAnswer, Payload, Timestamp};
+use semel_model::{ExecutionId, KeptAnswer, Payload, TaskId, Timestamp};
 use semel_runtime::Snapshot;
 use serde_json::{Map, Value, json};
 
@@ -14,23 +14,33 @@ use crate::workflow::snapshot;
 /// A larger output is not repeated in the refusal.
 const OUTPUT_BYTES_MAX: usize = 4 * 1024;
 
-/// The refusal of an answer for that step.
+/// What was decided: a step, or one task of it.
+pub(crate) enum Decided {
+    Step(String),
+    Task(TaskId),
+}
+
+/// The refusal of an answer for that step or task.
 pub(crate) async fn decided_otherwise(
     app: &App,
     run: ExecutionId,
-    reference: String,
+    about: Decided,
     message: String,
 ) -> Result<ApiError, ApiError> {
     let found = snapshot(app, &run.to_string()).await?;
     let log = app.runtime.blocking(move |world| world.log(run, 0)).await?.unwrap_or_default();
-    let winner = winner(&found, &log, &reference);
+    let winner = winner(&found, &log, &about);
     let mut metadata = Map::new();
     metadata.insert("winner".to_owned(), winner.unwrap_or_default());
     metadata.insert("safeNewKey".to_owned(), json!(false));
     Ok(ApiError::Conflict { code: "DECISION_CONFLICT", message, metadata })
 }
 
-fn winner(found: &Snapshot, log: &[(Link, Entry)], reference: &str) -> Option<Value> {
+fn winner(found: &Snapshot, log: &[(Link, Entry)], about: &Decided) -> Option<Value> {
+    let reference = match about {
+        Decided::Task(id) => return Some(by_task(found.execution.task(*id)?, log)),
+        Decided::Step(reference) => reference.as_str(),
+    };
     match found.execution.last_named(reference) {
         Some(task) => Some(by_task(task, log)),
         None => {

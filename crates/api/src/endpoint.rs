@@ -12,10 +12,12 @@ use axum::http::Method;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{self, MethodRouter};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
+use semel_model::RequestMembers;
 
 use crate::app::App;
 use crate::guard::{Guard, guard};
 use crate::keyed::Keyed;
+use crate::request::Reading;
 use crate::roles::Access;
 
 pub(crate) type MakeSchema = fn(&mut SchemaGenerator) -> Schema;
@@ -54,6 +56,9 @@ pub(crate) struct Endpoint {
     pub(crate) query: Vec<Parameter>,
     pub(crate) headers: Vec<&'static str>,
     pub(crate) takes: Option<Content>,
+    /// The members of a body that is a request; none: it is data, or a definition, which is judged by
+    /// who keeps it.
+    members: Option<fn() -> RequestMembers>,
     /// The body may be left out.
     pub(crate) optional: bool,
     /// Of a success; none: empty.
@@ -114,6 +119,7 @@ impl Endpoint {
             query: Vec::new(),
             headers: Vec::new(),
             takes: None,
+            members: None,
             optional: false,
             gives: None,
             empty: Empty::Never,
@@ -137,13 +143,19 @@ impl Endpoint {
         self
     }
 
+    /// A request: what it says and nobody reads is refused or named in the answer.
     pub(crate) fn takes<T: JsonSchema>(self) -> Self {
+        Self { members: Some(RequestMembers::of::<T>), ..self.takes_definition::<T>() }
+    }
+
+    /// Something that is kept as it is.
+    pub(crate) fn takes_definition<T: JsonSchema>(self) -> Self {
         Self { takes: Some(Content::Json(of::<T>)), ..self }
     }
 
     /// Data; without a body it is `{}`.
     pub(crate) fn takes_data(self) -> Self {
-        self.takes::<semel_model::Payload>().may_be_blank()
+        self.takes_definition::<semel_model::Payload>().may_be_blank()
     }
 
     pub(crate) fn may_be_blank(self) -> Self {
@@ -202,10 +214,20 @@ impl Endpoint {
 
     /// Adds the route, with its guard in front of the handler.
     pub(crate) fn open(self, routes: Router<App>, app: &App) -> Router<App> {
-        let Self { access, does, takes, empty, confides, .. } = self;
-        let keyed = self.is_keyed().then(|| Keyed { app: Arc::clone(app), takes, empty, confides });
-        let reads_body = takes.is_some();
-        let watch = Guard { app: Arc::clone(app), access, does, keyed, reads_body };
+        let Self { access, does, takes, members, empty, confides, .. } = self;
+        let reading = match (takes, members) {
+            (None, _) => Reading::Nothing,
+            (Some(_), None) => Reading::Anything,
+            (Some(_), Some(members)) => Reading::known(members, app.limits.body_bytes_max),
+        };
+        let keyed = self.is_keyed().then(|| Keyed {
+            app: Arc::clone(app),
+            takes,
+            reading: reading.clone(),
+            empty,
+            confides,
+        });
+        let watch = Guard { app: Arc::clone(app), access, does, keyed, reading };
         routes.route(self.path, self.serve.layer(from_fn_with_state(Arc::new(watch), guard)))
     }
 }

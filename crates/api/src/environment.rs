@@ -73,10 +73,10 @@ async fn write(State(app): State<App>, Path(name): Path<String>, body: Body) -> 
     Ok(empty())
 }
 
-/// `DELETE /api/environment/{key}`: tells what it was, if it was stored.
+/// `DELETE /api/environment/{key}`: tells what it was. One that is not stored cannot be removed.
 async fn remove(State(app): State<App>, Path(name): Path<String>) -> Answered {
     check_name(&name)?;
-    Ok(app.runtime.remove_variable(&name).await?.map_or_else(empty, text))
+    app.runtime.remove_variable(&name).await?.map(text).ok_or_else(|| missing(&name))
 }
 
 /// `GET /api/environment/{key}/tags`.

@@ -180,6 +180,7 @@ fn status_of(failure: &Failure) -> (StatusCode, bool) {
         }
         Failure::Rejected(
             Rejection::WrongState(_)
+            | Rejection::Held(_)
             | Rejection::Stale(_)
             | Rejection::Decided(_)
             | Rejection::Limited(_),
@@ -268,11 +269,15 @@ fn source(status: StatusCode) -> &'static str {
 impl IntoResponse for ApiError {
     fn into_response(mut self) -> Response {
         let (status, retryable) = self.status();
-        let is_undecided = matches!(self, Self::Failed(Failure::Parked(_)));
+        let is_undecided = matches!(
+            self,
+            Self::Failed(Failure::Parked(_) | Failure::Rejected(Rejection::Held(_)))
+        );
         if status == StatusCode::INTERNAL_SERVER_ERROR {
             tracing::error!(status = status.as_u16(), error = self.message(), "a request failed");
         }
-        let is_of_the_server = matches!(self, Self::NotServed(_));
+        let is_of_the_server =
+            matches!(self, Self::NotServed(_) | Self::Failed(Failure::Parked(_)));
         let code = self.code().map(str::to_owned);
         let error = self.refresh().map(str::to_owned);
         let retry_after = match &self {
@@ -302,7 +307,7 @@ impl IntoResponse for ApiError {
         let bytes = serde_json::to_vec(&body).unwrap_or_default();
         let mut response =
             (status, [(header::CONTENT_TYPE, "application/json")], bytes).into_response();
-        let is_of_the_server = is_of_the_server || retryable || is_undecided;
+        let is_of_the_server = is_of_the_server || retryable;
         let source = if is_of_the_server { "engine" } else { source(status) };
         response = crate::answer::with_header(response, "x-error-source", source);
         if is_undecided {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use axum::extract::State;
 use axum::http::Method;
 use semel_engine::Handler;
-use semel_model::{EventHandler, Tag, VIOLATIONS_MAX, Violation};
+use semel_model::{EventHandler, Tag, VIOLATIONS_MAX, Violation, unknown_in_handler};
 use semel_runtime::{Class, DocumentRule, DocumentWrite, Failure, Handlers, Work, World};
 
 use crate::answer::{Answered, empty, json};
@@ -25,11 +25,11 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     vec![
         post("/api/event", OPERATE, register)
             .about("Registers event handlers")
-            .takes::<EventHandler>()
+            .takes_definition::<EventHandler>()
             .also(409),
         put("/api/event", OPERATE, replace)
             .about("Replaces an event handler")
-            .takes::<EventHandler>(),
+            .takes_definition::<EventHandler>(),
         get("/api/event", READ, list).about("All event handlers").gives::<Vec<EventHandler>>(),
         get("/api/event/{name}", READ, of_event)
             .about("The handlers of the event of that name")
@@ -88,13 +88,14 @@ async fn register(State(app): State<App>, caller: Caller, body: Body) -> Answere
     }
     if caller.known().is_some() {
         for handler in &mut handlers {
-            handler.created_by.get_or_insert_with(|| caller.author().to_owned());
+            handler.created_by = Some(caller.author().to_owned());
         }
     }
     let count = handlers.len();
     let all = handlers.iter().enumerate();
-    let warnings: Vec<_> =
+    let mut warnings: Vec<_> =
         all.flat_map(|(at, handler)| numbered(at, count, handler.warnings())).collect();
+    warnings.extend(body.unknown_members(unknown_in_handler));
     let write = |handler: &EventHandler| {
         let (key, body) = (Handlers::key(&handler.name), Handlers::body(handler)?);
         Ok(DocumentWrite { key, body: Some(body), rule: DocumentRule::MustBeAbsent })
@@ -105,13 +106,17 @@ async fn register(State(app): State<App>, caller: Caller, body: Body) -> Answere
 }
 
 /// `PUT /api/event`: one that exists.
-async fn replace(State(app): State<App>, body: Body) -> Answered {
-    let handler: EventHandler = body.object()?;
+async fn replace(State(app): State<App>, caller: Caller, body: Body) -> Answered {
+    let mut handler: EventHandler = body.object()?;
+    if caller.known().is_some() {
+        handler.created_by = None; // Who made it is known, and stays.
+    }
     let violations = violations(&handler);
     if !violations.is_empty() {
         return Err(ApiError::Invalid(violations));
     }
-    let (name, warnings) = (handler.name.clone(), handler.warnings());
+    let (name, mut warnings) = (handler.name.clone(), handler.warnings());
+    warnings.extend(body.unknown_members(unknown_in_handler));
     match app.runtime.replace_handler(handler).await {
         Err(Failure::Missing(_)) => Err(missing(&name)),
         other => Ok(other.map(|()| warned(empty(), &warnings))?),

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::HeaderMap;
-use semel_engine::{Event, Execution, Slot, marked_dynamic};
+use semel_engine::{Event, Execution, Slot, marked_dynamic, shown};
 use semel_model::{
-    ExecutionId, Payload, SignalResponse, StartWorkflowRequest, TaskId, TaskResult,
-    WorkflowStateUpdate,
+    ExecutionId, Payload, SignalResponse, StartWorkflowRequest, TaskId, TaskResult, Violation,
+    Warning, WorkflowStateUpdate,
 };
 use semel_runtime::request_id;
 use serde_json::{Map, Value, json};
@@ -27,7 +27,8 @@ use crate::params::{Params, Path};
 use crate::request::{Body, readable};
 use crate::roles::OPERATE;
 use crate::seen::{STRATEGIES, Strategy};
-use crate::starts::{begun, from_parts};
+use crate::starts::{self, begun, from_parts};
+use crate::warnings::warned;
 use crate::workflow::execution_id;
 
 /// How long a caller waits who does not say, or says 0.
@@ -116,14 +117,30 @@ async fn execute(
         true => Box::default(),
         false => body.object::<Box<StartWorkflowRequest>>()?,
     };
+    let mut warnings = said_otherwise(&request, &name, version);
     request.name = name;
     request.version = Some(version).filter(|version| *version != 0);
+    warnings.extend(starts::warnings(&app, &request, &body));
     if request.workflow_def.is_some() {
         request.input = marked_dynamic(&request.input);
     }
     let begun = begun(&app, &caller, &headers, &params, request).await?;
     let seen = app.runtime.wait_for(begun.id, patience.references, patience.wait).await?;
-    Ok(begun.attached(strategy.answer(&seen, Some(&patience.request))))
+    let answer = begun.attached(strategy.answer(&seen, Some(&patience.request)));
+    Ok(warned(answer, &warnings))
+}
+
+/// What the body says otherwise than the path, which counts.
+fn said_otherwise(request: &StartWorkflowRequest, name: &str, version: i32) -> Vec<Warning> {
+    let other_name = Some(&request.name).filter(|said| !said.is_empty() && *said != name);
+    let other_version = request.version.filter(|said| *said != 0 && *said != version);
+    let of_name = other_name.map(|_| ("name", name.to_owned()));
+    let path = if version == 0 { "0, the latest".to_owned() } else { version.to_string() };
+    let of_version = other_version.map(|_| ("version", path));
+    let told = |(field, path): (&str, String)| {
+        Warning::no_effect(field, format!("is not looked at: the path says {path}"))
+    };
+    of_name.into_iter().chain(of_version).map(told).collect()
 }
 
 fn check_consistency(params: &Params) -> Result<(), ApiError> {
@@ -146,7 +163,7 @@ async fn output_of(
     let patience = Patience::of(app, params, headers)?;
     let begun = begun(app, caller, headers, params, request).await?;
     let seen = app.runtime.wait_for(begun.id, patience.references, patience.wait).await?;
-    Ok(begun.attached(answer_json(seen.run.execution.output())))
+    Ok(begun.attached(answer_json(&shown(seen.run.execution.output()))))
 }
 
 /// `POST /api/workflow/execute/{name}`.
@@ -261,6 +278,11 @@ fn task_update(
         };
     };
     expect_plain(&result)?;
+    let placed = |it: Violation| Violation { path: format!("taskResult.{}", it.path), ..it };
+    let violations: Vec<_> = result.violations().into_iter().map(placed).collect();
+    if !violations.is_empty() {
+        return Err(ApiError::Invalid(violations));
+    }
     let run = result.workflow_instance_id.as_deref().filter(|id| !id.is_empty());
     if let Some(other) = run.filter(|id| **id != execution.to_string()) {
         let message = format!("taskResult.workflowInstanceId: {other} is not the run in the path");

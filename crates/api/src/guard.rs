@@ -20,7 +20,7 @@ use crate::caller::Principal;
 use crate::endpoint::Does;
 use crate::error::ApiError;
 use crate::keyed::{Keyed, keyed};
-use crate::request::handle;
+use crate::request::{Reading, handle};
 use crate::roles::{self, Access};
 
 pub(crate) struct Guard {
@@ -29,14 +29,14 @@ pub(crate) struct Guard {
     pub(crate) does: Does,
     /// None: the same request again is another request.
     pub(crate) keyed: Option<Keyed>,
-    pub(crate) reads_body: bool,
+    pub(crate) reading: Reading,
 }
 
 impl Guard {
     async fn serve(&self, request: Request, next: Next) -> Response {
         match &self.keyed {
             Some(line) => keyed(line, request, next).await,
-            None => handle(request, next, self.reads_body).await,
+            None => handle(request, next, &self.reading).await,
         }
     }
 }

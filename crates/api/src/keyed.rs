@@ -29,7 +29,7 @@ use crate::caller::{ANONYMOUS, Principal};
 use crate::endpoint::{Content, Empty};
 use crate::error::{ApiError, Undecided};
 use crate::refusal::Refusal;
-use crate::request::{handle, whole};
+use crate::request::{Reading, handle, whole};
 use crate::request_key::{fingerprint, key_in, patience, said};
 use crate::watch::Asked;
 
@@ -44,6 +44,7 @@ const TRIES_MAX: usize = 3;
 pub(crate) struct Keyed {
     pub(crate) app: App,
     pub(crate) takes: Option<Content>,
+    pub(crate) reading: Reading,
     pub(crate) empty: Empty,
     /// The answer may hold secrets, or what holds for a time only.
     pub(crate) confides: bool,
@@ -56,7 +57,7 @@ pub(crate) async fn keyed(line: &Keyed, request: Request, next: Next) -> Respons
             let wanted = "this needs a header Idempotency-Key, the same for every try";
             return ApiError::KeyRequired(wanted.to_owned()).into_response();
         }
-        Ok(None) => return handle(request, next, line.takes.is_some()).await,
+        Ok(None) => return handle(request, next, &line.reading).await,
         Err(error) => return error.into_response(),
     };
     let served = serve(line.clone(), key, request, next).await;
@@ -120,7 +121,8 @@ impl Serving {
             let request = KeyedRequest::new(self.named.clone(), runtime.now(), begun);
             let request = Arc::new(request);
             let again = Request::from_parts(self.parts.clone(), HttpBody::from(self.body.clone()));
-            let answer = request.serve(self.next.clone().run(again)).await;
+            let served = handle(again, self.next.clone(), &self.line.reading);
+            let answer = request.serve(served).await;
             if request.is_overtaken() {
                 continue;
             }

@@ -33,7 +33,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
                 "What is likely to go wrong with one workflow definition, or with each of a list",
             )
             .does(Does::Looks)
-            .takes::<Vec<WorkflowDef>>()
+            .takes_definition::<Vec<WorkflowDef>>()
             .gives::<Vec<Linted>>(),
         get("/api/metadata/lint", READ, look)
             .about("What is likely to go wrong with the registered workflow definitions")

@@ -8,10 +8,8 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::http::StatusCode;
 use schemars::JsonSchema;
-use semel_engine::{
-    Hold, LOCK_NAME_BYTES_MAX, LOCK_SCOPE, LockAct, Record, RecordKey, RecordState, Ruled,
-};
-use semel_model::{Payload, Timestamp};
+use semel_engine::{Hold, LOCK_SCOPE, LockAct, Record, RecordKey, RecordState, Ruled};
+use semel_model::{LOCK_NAME_BYTES_MAX, Payload, Timestamp};
 use semel_runtime::{Asks, Call, Failure, World};
 use serde::{Deserialize, Serialize};
 use serde_json::json;

@@ -4,7 +4,7 @@
 
 use axum::extract::State;
 use semel_engine::{Event, Slot};
-use semel_model::IDEMPOTENCY_KEY_BYTES_MAX;
+use semel_model::{IDEMPOTENCY_KEY_BYTES_MAX, Warning, WorkflowTask};
 use semel_runtime::request_id;
 
 use crate::answer::{Answered, text};
@@ -17,6 +17,8 @@ use crate::operations::{Operation, operate};
 use crate::params::{Params, Path};
 use crate::request::Body;
 use crate::roles::OPERATE;
+use crate::warnings::warned;
+use crate::workflow::snapshot;
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     vec![
@@ -48,5 +50,17 @@ async fn post_message(
     let event = Event::Posted { id: message.clone(), named: given.is_some(), payload: Slot(0) };
     let operation = Operation { event, payloads: vec![body.payload()?], definition: None };
     operate(&app, &id, &caller, operation).await?;
-    Ok(text(message))
+    let warnings: Vec<_> = unpulled(&app, &id).await?.into_iter().collect();
+    Ok(warned(text(message), &warnings))
+}
+
+/// No step of the run pulls messages, and none can come that does.
+async fn unpulled(app: &App, id: &str) -> Result<Option<Warning>, ApiError> {
+    let run = snapshot(app, id).await?;
+    let pulls = |step: &WorkflowTask| {
+        matches!(step.kind.as_str(), "PULL_WORKFLOW_MESSAGES" | "DYNAMIC" | "FORK_JOIN_DYNAMIC")
+    };
+    let is_pulled = run.execution.definition().definition().all_steps().any(pulls);
+    let message = "the run has no PULL_WORKFLOW_MESSAGES step: nobody will read it";
+    Ok((!is_pulled).then(|| Warning::no_effect("message", message)))
 }

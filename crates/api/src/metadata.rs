@@ -33,12 +33,12 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .about("Registers a workflow definition")
             .query("overwrite", Flag(false))
             .query("lint", Mode::CHOICE)
-            .takes::<WorkflowDef>()
+            .takes_definition::<WorkflowDef>()
             .also(409),
         put("/api/metadata/workflow", OPERATE, register_all)
             .about("Registers workflow definitions, over what is there; all or none")
             .query("lint", Mode::CHOICE)
-            .takes::<Vec<WorkflowDef>>()
+            .takes_definition::<Vec<WorkflowDef>>()
             .gives::<BulkResponse>(),
         get("/api/metadata/workflow", READ, list)
             .about("All workflow definitions, or those of one name")
@@ -48,7 +48,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         post("/api/metadata/workflow/validate", READ, validate)
             .about("Says what is wrong with a workflow definition")
             .does(Does::Looks)
-            .takes::<WorkflowDef>(),
+            .takes_definition::<WorkflowDef>(),
         get("/api/metadata/workflow/{name}", READ, read)
             .about("A workflow definition: one version, else the latest")
             .query("version", Count)
@@ -58,10 +58,10 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .about("Removes a workflow definition; runs keep theirs"),
         post("/api/metadata/taskdefs", OPERATE, register_tasks)
             .about("Registers task definitions, over what is there; all or none")
-            .takes::<Vec<TaskDef>>(),
+            .takes_definition::<Vec<TaskDef>>(),
         put("/api/metadata/taskdefs", OPERATE, update_task)
             .about("Updates a task definition")
-            .takes::<TaskDef>(),
+            .takes_definition::<TaskDef>(),
         get("/api/metadata/taskdefs", READ, list_tasks)
             .about("All task definitions")
             .query("metadata", Flag(false))
@@ -86,7 +86,7 @@ fn check(app: &App, definition: &WorkflowDef) -> Result<Vec<Warning>, ApiError> 
     let schemas = &app.runtime.world().schemas;
     let of_schemas = enforceable::in_workflow_definition(schemas, definition, "")?.accepted()?;
     let of_tags = tags::unreadable(definition.tags.as_ref());
-    Ok(definition.warnings().into_iter().chain(of_schemas).chain(of_tags).collect())
+    Ok(definition.warnings_knowing(&known).into_iter().chain(of_schemas).chain(of_tags).collect())
 }
 
 fn body_of<T: serde::Serialize>(definition: &T) -> Result<Option<Vec<u8>>, ApiError> {
@@ -316,8 +316,9 @@ fn check_tasks(app: &App, tasks: &[TaskDef]) -> Result<Vec<Warning>, ApiError> {
     let mut warnings =
         enforceable::in_task_definitions(&app.runtime.world().schemas, tasks)?.accepted()?;
     for (at, task) in tasks.iter().enumerate() {
-        let of_tags = tags::unreadable(task.tags.as_ref()).into_iter().collect();
-        warnings.extend(numbered(at, tasks.len(), of_tags));
+        let of_tags = tags::unreadable(task.tags.as_ref());
+        let of_task = task.warnings().into_iter().chain(of_tags).collect();
+        warnings.extend(numbered(at, tasks.len(), of_task));
     }
     Ok(warnings)
 }

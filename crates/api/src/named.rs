@@ -17,7 +17,7 @@ use crate::answer::{Answered, empty, json, text, with_header};
 use crate::app::App;
 use crate::caller::Caller;
 use crate::confidential;
-use crate::decision_conflict::decided_otherwise;
+use crate::decision_conflict::{Decided, decided_otherwise};
 use crate::endpoint::Value::{Choice, Flag, Number, Text};
 use crate::endpoint::{Endpoint, post};
 use crate::error::{ApiError, Undecided};
@@ -168,7 +168,7 @@ pub(crate) async fn say(
     event: impl FnOnce(Progress) -> Event,
 ) -> Result<Signal, ApiError> {
     let mask = app.runtime.mask(said.execution, about).await?;
-    confidential::clear(app, &mask, &mut said.output, &mut said.progress.reason);
+    confidential::clear(&mask, &mut said.output, &mut said.progress.reason);
     let actor = caller.acting(said.progress.worker.clone());
     let event = event(said.progress);
     let work = EventWork {
@@ -186,8 +186,13 @@ pub(crate) async fn say(
         Ok(answer) => Ok(Signal::of(&answer)),
         Err(Failure::Rejected(Rejection::NothingPending)) => Ok(Signal::Nothing),
         Err(Failure::Rejected(Rejection::Decided(message))) => match event {
-            Event::Named { reference, .. } => {
-                Err(decided_otherwise(app, said.execution, reference, message).await?)
+            Event::Named { reference, .. }
+            | Event::StateUpdated { task: None, reference: Some(reference), .. } => {
+                Err(decided_otherwise(app, said.execution, Decided::Step(reference), message)
+                    .await?)
+            }
+            Event::StateUpdated { task: Some(task), .. } => {
+                Err(decided_otherwise(app, said.execution, Decided::Task(task), message).await?)
             }
             _ => Err(Failure::Rejected(Rejection::Decided(message)).into()),
         },

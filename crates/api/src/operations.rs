@@ -200,6 +200,7 @@ pub(crate) fn registered(
 
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
+#[schemars(extend("x-unread" = ["reRunFromWorkflowId"]))]
 struct RerunRequest {
     #[serde(deserialize_with = "lenient::boxed_text")]
     re_run_from_task_id: Option<String>,

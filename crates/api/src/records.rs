@@ -2,8 +2,10 @@
 
 use axum::http::StatusCode;
 use schemars::JsonSchema;
-use semel_engine::{Decided, LEASE_SECONDS_MAX, Record, RecordState};
-use semel_model::{ExecutionId, IDEMPOTENCY_KEY_BYTES_MAX, Payload, TaskId, Timestamp};
+use semel_engine::{Decided, Record, RecordState, shown};
+use semel_model::{
+    ExecutionId, IDEMPOTENCY_KEY_BYTES_MAX, LEASE_SECONDS_MAX, Payload, TaskId, Timestamp,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -70,8 +72,8 @@ impl RecordView {
         let state = record.state_at(now);
         let detail = record.detail;
         let is_completed = record.state == RecordState::Completed;
-        let (result, error) =
-            if is_completed { (detail.result, None) } else { (None, detail.result) };
+        let said = detail.result.as_ref().map(shown);
+        let (result, error) = if is_completed { (said, None) } else { (None, said) };
         Self {
             scope: None,
             key: key.to_owned(),

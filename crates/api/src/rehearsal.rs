@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, VecDeque};
 
 use axum::extract::State;
 use axum::http::HeaderMap;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, schema_for};
 use semel_model::{Payload, StartWorkflowRequest, TaskResultStatus, Workflow, lenient};
 use semel_runtime::{Mock, Script, StartWork};
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::answer::{Answered, json};
 use crate::app::App;
@@ -18,8 +19,9 @@ use crate::idempotency::Given;
 use crate::params::Params;
 use crate::request::Body;
 use crate::roles::OPERATE;
-use crate::starts::start_work;
+use crate::starts::{self, start_work};
 use crate::view;
+use crate::warnings::warned;
 
 /// Requests for children inside each other.
 const NESTING_MAX: usize = 50;
@@ -40,9 +42,19 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 /// A start request with answers. What it has in common with any start is read as such.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
+#[schemars(transform = with_start)]
 struct WorkflowTestRequest {
     task_ref_to_mock_output: BTreeMap<String, Vec<TaskMock>>,
     sub_workflow_test_request: BTreeMap<String, WorkflowTestRequest>,
+}
+
+/// Its schema has the members of a start too.
+fn with_start(schema: &mut Schema) {
+    let start = schema_for!(StartWorkflowRequest).to_value();
+    let names = start.get("properties").and_then(Value::as_object).into_iter().flatten();
+    if let Some(Value::Object(own)) = schema.get_mut("properties") {
+        own.extend(names.map(|(name, _)| (name.clone(), Value::Bool(true))));
+    }
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -90,11 +102,12 @@ async fn rehearse(
 ) -> Answered {
     let request: Box<StartWorkflowRequest> = body.object()?;
     let script = script(body.object()?, 0)?;
+    let warnings = starts::warnings(&app, &request, &body);
     let key = request.idempotency_key.as_deref();
     let given = Given::of(&headers, &params, key, request.idempotency_strategy)?;
     app.runtime.look_for_definitions().await?;
     let start = *start_work(&app, &caller, &request, given)?;
     let start = StartWork { found_in: None, ..start }; // It is played on a store of its own.
     let run = app.runtime.rehearse(start, script).await?;
-    Ok(json(&view::workflow(&run, true)))
+    Ok(warned(json(&view::workflow(&run, true)), &warnings))
 }

@@ -6,15 +6,16 @@
 use std::error::Error as _;
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::{Arc, LazyLock};
 
 use axum::body::to_bytes;
 use axum::extract::{FromRequest, Request};
 use axum::middleware::Next;
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, LengthLimitError};
 use semel_engine::PAYLOAD_BYTES_MAX;
-use semel_model::{Payload, Warning, lenient};
+use semel_model::{Misread, Payload, RequestMembers, Warning, lenient};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -22,9 +23,11 @@ use serde_json::Value;
 
 use crate::app::App;
 use crate::error::ApiError;
-use crate::warnings::numbered;
+use crate::warnings::{numbered, warned};
 
 const JSON_DEPTH_MAX: usize = 100;
+/// Of the mistyped names of one request, so many are told.
+const SENTENCES_MAX: usize = 5;
 
 /// The whole body.
 pub(crate) struct Body(Bytes);
@@ -45,15 +48,68 @@ pub(crate) async fn whole(body: axum::body::Body, limit: usize) -> Result<Bytes,
     })
 }
 
-/// Calls the handler. If it reads no body, one that is sent all the same is read to its end and thrown
-/// away, piece by piece. Closing the connection on unread bytes would cut the answer off.
-pub(crate) async fn handle(request: Request, next: Next, reads_body: bool) -> Response {
-    if reads_body {
-        return next.run(request).await;
+/// What an endpoint does with the body of its requests.
+#[derive(Clone)]
+pub(crate) enum Reading {
+    Nothing,
+    /// Data, or a definition: its reader judges it.
+    Anything,
+    /// A request whose members are known.
+    Known {
+        members: Members,
+        bytes_max: usize,
+    },
+}
+
+/// Made when the first such request comes: a server has many endpoints, and few are called.
+type Members = Arc<LazyLock<RequestMembers, fn() -> RequestMembers>>;
+
+impl Reading {
+    pub(crate) fn known(members: fn() -> RequestMembers, bytes_max: usize) -> Self {
+        Self::Known { members: Arc::new(LazyLock::new(members)), bytes_max }
     }
+}
+
+/// Calls the handler.
+pub(crate) async fn handle(request: Request, next: Next, reading: &Reading) -> Response {
+    match reading {
+        Reading::Nothing => next.run(drained(request).await).await,
+        Reading::Anything => next.run(request).await,
+        Reading::Known { members, bytes_max } => {
+            let (head, body) = request.into_parts();
+            let body = match whole(body, *bytes_max).await {
+                Ok(body) => body,
+                Err(error) => return error.into_response(),
+            };
+            let warnings = match read_by(members, &body) {
+                Ok(warnings) => warnings,
+                Err(error) => return error.into_response(),
+            };
+            let request = Request::from_parts(head, axum::body::Body::from(body));
+            warned(next.run(request).await, &warnings)
+        }
+    }
+}
+
+/// Where no body is read, one that is sent all the same is read to its end and thrown away, piece by
+/// piece. Closing the connection on unread bytes would cut the answer off.
+async fn drained(request: Request) -> Request {
     let (head, mut body) = request.into_parts();
     while let Some(Ok(_)) = body.frame().await {}
-    next.run(Request::from_parts(head, axum::body::Body::empty())).await
+    Request::from_parts(head, axum::body::Body::empty())
+}
+
+/// What of a request is dropped, unless a name in it is almost that of a member: what is meant would
+/// not be done, and the answer would be a success.
+pub(crate) fn read_by(members: &RequestMembers, body: &[u8]) -> Result<Vec<Warning>, ApiError> {
+    let Misread { refused, warned } = members.misread(body);
+    if refused.is_empty() {
+        return Ok(warned);
+    }
+    let sentences = refused.iter().take(SENTENCES_MAX);
+    let sentences: Vec<_> = sentences.map(|it| format!("{} {}", it.path, it.message)).collect();
+    let told = format!("{} Nothing was done (docs/errors/W-RUN-3.md)", sentences.join(" "));
+    Err(ApiError::Malformed(told))
 }
 
 impl Body {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use axum::extract::State;
 use semel_engine::unenforceable;
-use semel_model::{SchemaDef, SchemaType, VIOLATIONS_MAX, Violation, Warning};
+use semel_model::{SchemaDef, SchemaType, VIOLATIONS_MAX, Violation, Warning, unknown_in_schema};
 use semel_runtime::World;
 
 use crate::answer::{Answered, empty, json};
@@ -28,7 +28,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         post("/api/schema", OPERATE, register)
             .about("Registers schemas, over what is there or as new versions; all or none")
             .query("newVersion", Flag(false))
-            .takes::<Vec<SchemaDef>>(),
+            .takes_definition::<Vec<SchemaDef>>(),
         get("/api/schema/{name}", READ, read_latest)
             .about("The latest version of a schema")
             .gives::<SchemaDef>(),
@@ -41,7 +41,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         post("/api/global_schema", OPERATE, register)
             .about("The same as POST /api/schema: there is one registry")
             .query("newVersion", Flag(false))
-            .takes::<Vec<SchemaDef>>(),
+            .takes_definition::<Vec<SchemaDef>>(),
         get("/api/global_schema/{name}", READ, read_latest)
             .about("The latest version of a schema")
             .gives::<SchemaDef>(),
@@ -110,7 +110,8 @@ async fn register(State(app): State<App>, caller: Caller, params: Params, body: 
         let warned = all.flat_map(|(at, schema)| numbered(at, count, warnings(schema))).collect();
         Ok((schemas, found, warned))
     });
-    let (schemas, found, warnings): (_, _, Vec<Warning>) = looked_at.await?;
+    let (schemas, found, mut warnings): (_, _, Vec<Warning>) = looked_at.await?;
+    warnings.extend(body.unknown_members(unknown_in_schema));
     if !found.is_empty() {
         return Err(ApiError::Invalid(found));
     }

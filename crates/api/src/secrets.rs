@@ -3,9 +3,11 @@
 //! A value is told to whoever asks for it by name, and in no listing.
 
 use axum::extract::State;
+use schemars::JsonSchema;
 use secrecy::{ExposeSecret as _, SecretString};
-use semel_model::{Payload, Tag};
+use semel_model::{Payload, Tag, is_secret_name};
 use semel_runtime::{AboutSecret, Secrets, World};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::answer::{Answered, empty, json, text};
@@ -42,6 +44,9 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/api/secrets/{key}", ADMINISTER, read).about("The value of a secret").gives_text(),
         put("/api/secrets/{key}", ADMINISTER, write).about("Stores a secret").takes_text(),
         delete("/api/secrets/{key}", ADMINISTER, remove).about("Removes a secret"),
+        get("/api/secrets/{key}/uses", OPERATE, uses)
+            .about("The registered definitions whose runs may use a secret")
+            .gives::<Vec<SecretUse>>(),
         get("/api/secrets/{key}/exists", OPERATE, exists)
             .about("Whether there is such a secret")
             .gives::<bool>(),
@@ -59,8 +64,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 
 /// Names that an expression can spell, of secrets and of environment values.
 pub(crate) fn check_name(name: &str) -> Result<(), ApiError> {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    if !name.is_empty() && name.chars().all(is_plain) {
+    if is_secret_name(name) {
         return Ok(());
     }
     Err(ApiError::Malformed("a key may hold letters, digits, _ and - only".to_owned()))
@@ -135,6 +139,51 @@ async fn remove(State(app): State<App>, Path(name): Path<String>) -> Answered {
     check_name(&name)?;
     let before = app.runtime.remove(Secrets::key(&name)).await?;
     before.map(|_| empty()).ok_or_else(|| missing(&name))
+}
+
+/// A registered definition whose runs may use a secret.
+#[derive(Serialize, JsonSchema)]
+struct SecretUse {
+    /// The name of a workflow; else `task` names a task definition.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    workflow: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task: Option<String>,
+    /// It is in the list `secrets`, or in `runtimeMetadata` of the task definition; otherwise it is
+    /// only named in an expression.
+    listed: bool,
+}
+
+/// `GET /api/secrets/{key}/uses`.
+async fn uses(State(app): State<App>, Path(name): Path<String>) -> Answered {
+    check_name(&name)?;
+    let found = app.runtime.blocking(move |world: &World| {
+        let workflows = world.definitions.workflows(None)?.into_iter();
+        let workflows = workflows.filter(|it| it.secrets_allowed().contains(&name));
+        let mut uses: Vec<SecretUse> = workflows
+            .map(|it| SecretUse {
+                workflow: Some(it.name.clone()),
+                version: Some(it.version),
+                task: None,
+                listed: it.secrets.is_some(),
+            })
+            .collect();
+        let tasks = world.definitions.tasks()?.into_iter();
+        uses.extend(tasks.filter_map(|it| {
+            let listed = it.runtime_metadata().contains(&name);
+            let is_used = listed || it.secrets_named().contains(&name);
+            is_used.then_some(SecretUse {
+                workflow: None,
+                version: None,
+                task: Some(it.name),
+                listed,
+            })
+        }));
+        Ok(uses)
+    });
+    Ok(json(&found.await?))
 }
 
 /// `GET /api/secrets/{key}/exists`.

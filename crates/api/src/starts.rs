@@ -67,17 +67,20 @@ async fn start(
     body: Body,
 ) -> Answered {
     let request: Box<StartWorkflowRequest> = body.object()?;
-    let given = request.workflow_def.as_ref();
-    let mut warnings = given.map(|definition| definition.warnings()).unwrap_or_default();
-    if given.is_some() {
-        warnings.extend(body.unknown_members(unknown_in_start));
-    }
-    let below = warnings.into_iter().map(|warning| warning.below("workflowDef."));
-    let warnings: Vec<_> = below.collect();
+    let warnings = warnings(&app, &request, &body);
     Ok(warned(begin(&app, &caller, &headers, &params, request).await?, &warnings))
 }
 
-/// What is dropped of the definition that a start brings.
+/// What is worth knowing of the definition that a start brings.
+pub(crate) fn warnings(app: &App, request: &StartWorkflowRequest, body: &Body) -> Vec<Warning> {
+    let Some(given) = &request.workflow_def else { return Vec::new() };
+    let definitions = &app.runtime.world().definitions;
+    let mut inside = given.warnings_knowing(&|name| definitions.task(name).ok().flatten());
+    inside.extend(body.unknown_members(unknown_in_start));
+    let inside = inside.into_iter().map(|warning| warning.below("workflowDef."));
+    request.warnings().into_iter().chain(inside).collect()
+}
+
 fn unknown_in_start(request: &Value) -> Vec<Warning> {
     request.get("workflowDef").map(unknown_in_workflow).unwrap_or_default()
 }

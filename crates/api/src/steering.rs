@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use axum::extract::State;
 use schemars::JsonSchema;
 use semel_engine::{Event, Slot};
-use semel_model::{Payload, Workflow, lenient};
+use semel_model::{Payload, RequestMembers, Workflow, lenient};
 use serde::Deserialize;
 use serde_json::Map;
 
@@ -17,9 +17,10 @@ use crate::endpoint::{Endpoint, post, put};
 use crate::error::ApiError;
 use crate::operations::{Operation, operate, registered, slot};
 use crate::params::{Params, Path};
-use crate::request::Body;
+use crate::request::{Body, read_by};
 use crate::roles::OPERATE;
 use crate::view;
+use crate::warnings::warned;
 use crate::workflow::snapshot;
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
@@ -72,8 +73,10 @@ async fn skip(
     params: Params,
     body: Body,
 ) -> Answered {
+    let mut warnings = Vec::new();
     let request: SkipRequest = if body.is_blank() {
         let written = params.text("skipTaskRequest").unwrap_or("{}");
+        warnings = read_by(&RequestMembers::of::<SkipRequest>(), written.as_bytes())?;
         serde_json::from_str(written).unwrap_or_default()
     } else {
         body.object()?
@@ -84,7 +87,7 @@ async fn skip(
     let payloads = vec![or_empty(request.task_input), or_empty(request.task_output)];
     let event = Event::Skipped { reference, input: Slot(0), output: Slot(1) };
     operate(&app, &id, &caller, Operation { event, payloads, definition: None }).await?;
-    Ok(empty())
+    Ok(warned(empty(), &warnings))
 }
 
 /// `POST /api/workflow/{id}/jump/{reference}`. One SDK leaves the placeholder in the path and names
@@ -96,8 +99,16 @@ async fn jump(
     params: Params,
     body: Body,
 ) -> Answered {
-    let reference = match params.text("taskReferenceName") {
+    let named = params.text("taskReferenceName").filter(|named| !named.is_empty());
+    let reference = match named {
         Some(named) if reference == "{taskReferenceName}" => named.to_owned(),
+        Some(named) if named != reference => {
+            let message = format!(
+                "the path says {reference} and taskReferenceName says {named}: where to go? Leave one \
+                 of them out"
+            );
+            return Err(ApiError::Malformed(message));
+        }
         Some(_) | None => reference,
     };
     jump_to(&app, &id, &caller, reference, &body).await

@@ -34,6 +34,9 @@ const POLL_WAIT_MS: u64 = 100;
 /// A batch poll asking for more gets this many.
 const POLL_BATCH_MAX: usize = 1000;
 
+/// Where Conductor says that a report is wrong.
+const REPORT: &str = "updateTask.taskResult";
+
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     vec![
         get("/api/tasks/poll/{type}", WORK, poll)
@@ -136,11 +139,12 @@ struct Named {
 }
 
 fn named(result: TaskResult) -> Result<Named, ApiError> {
-    let mut violations = Vec::new();
+    let placed = |it: Violation| Violation { path: format!("{REPORT}.{}", it.path), ..it };
+    let mut violations: Vec<_> = result.violations().into_iter().map(placed).collect();
     let mut required = |value: &Option<String>, path: &str, message: &str| {
         let value = value.clone().filter(|text| !text.is_empty());
         if value.is_none() {
-            violations.push(Violation::new(format!("updateTask.taskResult.{path}"), message));
+            violations.push(Violation::new(format!("{REPORT}.{path}"), message));
         }
         value.unwrap_or_default()
     };
@@ -161,7 +165,7 @@ fn named(result: TaskResult) -> Result<Named, ApiError> {
         Some(status) => status,
         None if result.extend_lease => TaskResultStatus::InProgress,
         None => {
-            let path = "updateTask.taskResult.status";
+            let path = format!("{REPORT}.status");
             return Err(ApiError::Invalid(vec![Violation::new(path, "status cannot be null")]));
         }
     };
@@ -189,8 +193,7 @@ async fn cleared(app: &App, mut named: Named) -> Result<Named, ApiError> {
     let mask = app.runtime.mask(execution, |execution| execution.task(task).cloned()).await?;
     named.logs = logs::lines(named.place, &named.result, &mask, app.runtime.now());
     let Named { report, result, .. } = &mut named;
-    if confidential::clear(app, &mask, &mut result.output_data, &mut result.reason_for_incompletion)
-    {
+    if confidential::clear(&mask, &mut result.output_data, &mut result.reason_for_incompletion) {
         report.progress.reason = result.reason_for_incompletion.clone();
         report.fingerprint = fingerprint(task, report.progress.status, result);
     }

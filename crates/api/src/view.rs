@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use semel_engine::{Delivery, Task as State, view};
+use semel_engine::{Delivery, Task as State, shown, view};
 use semel_model::{StaleReport, Task, TaskId, TaskStatus, Workflow, WorkflowState};
 use semel_runtime::{HandedOut, Snapshot};
 
@@ -42,14 +42,14 @@ pub(crate) fn page(
     let tasks = || snapshot.execution.tasks().filter(|task| is_wanted(status(task)));
     let ahead = tasks().filter(|task| task.is_ahead);
     let ordered = ahead.chain(tasks().filter(|task| !task.is_ahead));
-    let shown = |state: &Arc<State>| {
+    let seen = |state: &Arc<State>| {
         let mut task = view::task(&snapshot.execution, state);
         if let Some(row) = rows.get(&state.id).filter(|_| !task.status.is_terminal()) {
             overlay(&mut task, row);
         }
         task
     };
-    (tasks().count(), ordered.skip(start).take(count).map(shown).collect())
+    (tasks().count(), ordered.skip(start).take(count).map(seen).collect())
 }
 
 /// One task of a run.
@@ -76,8 +76,8 @@ pub(crate) fn state(snapshot: &Snapshot, output: bool, with_variables: bool) -> 
     WorkflowState {
         workflow_id: execution.id(),
         correlation_id: execution.correlation_id().map(str::to_owned),
-        output: output.then(|| execution.output().clone()),
-        variables: with_variables.then(|| execution.variables().clone()),
+        output: output.then(|| shown(execution.output())),
+        variables: with_variables.then(|| shown(execution.variables())),
         status: snapshot.head.status,
     }
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use semel_client::{Client, Credentials};
 
 use crate::exit::AskedWrongly;
-use crate::show::Show;
+use crate::show::{Show, say};
 
 const DEFAULT: &str = "http://127.0.0.1:8080";
 
@@ -42,7 +42,8 @@ impl Connection {
     pub(crate) fn client_or(&self, default: &str) -> anyhow::Result<Client> {
         let env = |name: &str| std::env::var(name).ok();
         let server = self.named_server(env).unwrap_or_else(|| default.to_owned());
-        Ok(Client::new(server.parse()?, self.credentials(env)?)?)
+        let client = Client::new(server.parse()?, self.credentials(env)?)?;
+        Ok(client.warning(|words| say(&format!("warning: {words}"))))
     }
 
     /// Whether somebody said where the server is.

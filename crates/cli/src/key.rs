@@ -45,6 +45,14 @@ pub(crate) fn execute(asked: Key) -> anyhow::Result<()> {
     }
 }
 
+/// The state of a record is that of the start, not of its run.
+fn of_start(state: &str) -> String {
+    match state {
+        "COMPLETED" => "COMPLETED: the start was made".to_owned(),
+        other => other.to_owned(),
+    }
+}
+
 fn print(client: &Client, show: Show, workflow: &str, key: &str) -> anyhow::Result<()> {
     let answer = client.start_key(workflow, key)?;
     if show.json {
@@ -54,10 +62,11 @@ fn print(client: &Client, show: Show, workflow: &str, key: &str) -> anyhow::Resu
     let runs = found["runs"].as_array().map(Vec::as_slice).unwrap_or_default();
     let runs: Vec<&str> = runs.iter().filter_map(Value::as_str).collect();
     record::say_fields(
-        &format!("{workflow} {key} {}", record::text(&found, "state")),
+        &format!("{workflow} {key}"),
         &[
             ("run", record::text(&found, "workflowId")),
-            ("status", record::text(&found, "status")),
+            ("run is", record::text(&found, "status")),
+            ("record", of_start(&record::text(&found, "state"))),
             ("earlier", runs.get(1..).unwrap_or_default().join(" ")),
             ("created", record::time(&found, "createdAt")),
             ("by", record::text(&found, "createdBy")),

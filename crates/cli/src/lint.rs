@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use clap::Parser;
 use semel_lint::{Finding, Linted, Settings, Severity, linted, schemas_in_place};
-use semel_model::{SchemaDef, TaskDef, Violation, WorkflowDef, unknown_in_workflow};
+use semel_model::{
+    SchemaDef, TaskDef, Violation, WorkflowDef, unknown_in_task, unknown_in_workflow,
+};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -68,16 +70,25 @@ pub(crate) fn execute(asked: Lint) -> anyhow::Result<()> {
             (answer.text().to_owned(), serde_json::from_str(answer.text())?)
         }
         false => {
-            let mut tasks = list(&asked.file, bundle.task_defs.map_or("[]", RawValue::get))?;
+            let mut tasks: Vec<Value> =
+                list(&asked.file, bundle.task_defs.map_or("[]", RawValue::get))?;
             if let Some(file) = &asked.task_defs {
-                tasks.extend(list(file, &given::file(file)?)?);
+                tasks.extend(list::<Value>(file, &given::file(file)?)?);
             }
-            let mut found = offline(&list(&asked.file, workflows)?, tasks, asked.retention_days);
+            let definitions = read_tasks(&asked, &tasks)?;
+            let of_tasks: Vec<_> = tasks
+                .iter()
+                .zip(&definitions)
+                .filter_map(|(said, read)| of_task(said, read))
+                .collect();
+            let mut found =
+                offline(&list(&asked.file, workflows)?, definitions, asked.retention_days);
             for (linted, definition) in found.iter_mut().zip(list::<Value>(&asked.file, workflows)?)
             {
                 let unknown = unknown_in_workflow(&definition);
                 linted.findings.splice(0..0, unknown.iter().map(Finding::of_warning));
             }
+            found.extend(of_tasks);
             (serde_json::to_string(&found)?, found)
         }
     };
@@ -87,6 +98,20 @@ pub(crate) fn execute(asked: Lint) -> anyhow::Result<()> {
         print(show, &found)?
     }
     verdict(&found, asked.strict)
+}
+
+fn read_tasks(asked: &Lint, tasks: &[Value]) -> anyhow::Result<Vec<TaskDef>> {
+    let file = asked.task_defs.as_ref().unwrap_or(&asked.file);
+    list(file, &serde_json::to_string(tasks)?)
+}
+
+/// What the registration of a task definition would say. None: nothing.
+fn of_task(said: &Value, task: &TaskDef) -> Option<Linted> {
+    let warnings: Vec<_> = unknown_in_task(said).into_iter().chain(task.warnings()).collect();
+    let violations = task.violations();
+    let refused = violations.iter().map(Finding::of_violation);
+    let findings: Vec<_> = refused.chain(warnings.iter().map(Finding::of_warning)).collect();
+    (!findings.is_empty()).then(|| Linted { name: task.name.clone(), version: 1, findings })
 }
 
 fn list<T: DeserializeOwned>(file: &Path, text: &str) -> anyhow::Result<Vec<T>> {

@@ -21,6 +21,7 @@ const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 /// More than any server of ours sends.
 const ANSWER_BYTES_MAX: u64 = 256 << 20;
 const HEADER: &str = "x-authorization";
+const WARNING: &str = "x-semel-warning";
 
 /// Who asks.
 #[derive(Debug, Clone)]
@@ -36,6 +37,8 @@ pub struct Client {
     credentials: Credentials,
     /// What the key was exchanged for; none if authentication is off.
     token: OnceLock<Option<SecretString>>,
+    /// Is told of what the server took and will not act upon.
+    warn: fn(&str),
 }
 
 #[derive(Deserialize)]
@@ -49,7 +52,13 @@ impl Client {
         let http =
             reqwest::blocking::Client::builder().no_proxy().connect_timeout(CONNECT_WITHIN).build();
         let http = http.map_err(|error| ClientError::transport(address.to_string(), error))?;
-        Ok(Self { address, http, credentials, token: OnceLock::new() })
+        Ok(Self { address, http, credentials, token: OnceLock::new(), warn: |_| {} })
+    }
+
+    /// Every `X-Semel-Warning` of an answer, whatever was asked, goes there.
+    #[must_use]
+    pub fn warning(self, warn: fn(&str)) -> Self {
+        Self { warn, ..self }
     }
 
     pub fn address(&self) -> &Address {
@@ -83,6 +92,9 @@ impl Client {
         let lost = |error| ClientError::transport(self.address.to_string(), error);
         let response = request.send().map_err(lost)?;
         let (status, headers) = (response.status(), response.headers().clone());
+        if let Some(words) = headers.get(WARNING).and_then(|words| words.to_str().ok()) {
+            (self.warn)(words);
+        }
         let mut bytes = Vec::new();
         let read = response.take(ANSWER_BYTES_MAX + 1).read_to_end(&mut bytes);
         read.map_err(|source| ClientError::Cut { server: self.address.to_string(), source })?;

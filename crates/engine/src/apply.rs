@@ -47,6 +47,12 @@ impl Execution {
         self.link = link;
     }
 
+    fn pause(&mut self, at: Timestamp) {
+        let run = self.run_mut();
+        run.status = Some(WorkflowStatus::Paused);
+        run.paused_since = Some(at);
+    }
+
     pub(crate) fn apply(&mut self, change: &Change, page: &Page<'_>) {
         self.last_at = page.at;
         match change {
@@ -95,7 +101,7 @@ impl Execution {
             }
             Change::DefinitionChanged { .. } => self.change_definition(page),
             Change::ExecutionAlerted => self.drop_workflow_deadline(),
-            Change::Paused => self.run_mut().status = Some(WorkflowStatus::Paused),
+            Change::Paused => self.pause(page.at),
             Change::Resumed => self.resume(page.at),
             Change::Revived { .. } => self.revive(change, page.at),
             Change::ExecutionClosed { .. } => self.close(change, page),

@@ -74,6 +74,9 @@ pub enum Rejection {
     NothingPending,
     #[error("{0}")]
     WrongState(String),
+    /// Somebody is at it, who may let go of it.
+    #[error("{0}")]
+    Held(String),
     #[error("{0}")]
     NotFound(String),
     #[error("{0}")]

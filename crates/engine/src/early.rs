@@ -242,6 +242,11 @@ impl Execution {
         named.or_else(|| live().find(is_signal).filter(|_| task.kind().is_wait()))
     }
 
+    /// An answer by that name waits for its task.
+    pub fn keeps_answer_for(&self, reference: &str) -> bool {
+        self.early_answers().any(|it| it.reference.as_deref() == Some(reference))
+    }
+
     /// Answers that wait for their tasks, oldest first.
     pub fn kept_answers(&self, now: Timestamp) -> Vec<KeptAnswer> {
         let tell = |answer: &EarlyAnswer| KeptAnswer {
@@ -294,10 +299,15 @@ impl Execution {
                 false => Prospect::Over(Arc::clone(last)),
             };
         }
-        if !self.is_live() {
-            return Prospect::Nothing;
-        }
         let never = |why: String| Prospect::Never(format!("workflow {} {why}", self.id()));
+        if !self.is_live() {
+            let own = self.definition.find(reference).is_some();
+            let is_known = own || self.step_brought(reference).is_some();
+            return match is_known {
+                true => Prospect::Nothing,
+                false => never(format!("has no step {reference}")),
+            };
+        }
         match self.step_to_come(reference) {
             None if self.may_bring_steps() => Prospect::Comes { again: false },
             None => never(format!("has no step {reference}, or not in that iteration")),

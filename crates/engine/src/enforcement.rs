@@ -9,6 +9,7 @@ use semel_model::{Payload, TaskId, TaskStatus, Violation, WorkflowStatus};
 use crate::decide::Stop;
 use crate::ending::Ending;
 use crate::event::Slot;
+use crate::expression::secrets_in;
 use crate::kinds::Kind;
 use crate::pin::Step;
 use crate::schema::sentence;
@@ -27,8 +28,28 @@ impl Turn<'_> {
 
     /// Why a task at this step cannot be given that.
     pub(crate) fn unfit_input(&self, step: &Step, input: Slot) -> Option<String> {
-        let found = step.input_schema()?.violations("input", self.payload(input));
-        unfit("input", &found)
+        let given = self.payload(input);
+        let found = step.input_schema().map(|schema| schema.violations("input", given));
+        found.and_then(|found| unfit("input", &found)).or_else(|| self.strange_secret(given))
+    }
+
+    /// A secret in the input that the run may not use: its definition does not list it, and the run
+    /// was not given it by whoever began it.
+    fn strange_secret(&self, input: &Payload) -> Option<String> {
+        let wanted = secrets_in(input);
+        let execution = self.execution();
+        let definition = execution.definition();
+        let is_allowed = |name: &str| {
+            let given = || secrets_in(execution.input());
+            definition.secrets_allowed().contains(name) || given().iter().any(|it| it.name == name)
+        };
+        let name = wanted.into_iter().map(|secret| secret.name).find(|name| !is_allowed(name))?;
+        let definition = definition.definition();
+        Some(format!(
+            "workflow {} version {} may not use the secret {name}: add it to `secrets` of the \
+             definition",
+            definition.name, definition.version
+        ))
     }
 
     /// A task does not end well with an output that does not fit. TERMINATE is a word about the run,

@@ -93,6 +93,12 @@ pub(crate) struct Run {
     pub(crate) effects: Epochs,
     #[serde(default)]
     pub(crate) guards: Guards,
+    /// Of the last pause.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) paused_since: Option<Timestamp>,
+    /// Of the last wait for its turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) queued_since: Option<Timestamp>,
 }
 
 /// What an execution may have to be woken for.

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use semel_model::{
     Blocker, BlockerKind, ExecutionId, Explanation, PollData, StaleReport, TaskId, Timestamp, Wait,
-    WaitKind, WhatToDo,
+    WaitKind, WhatToDo, lock_name,
 };
 
 use crate::delivery::{Delivery, Queue};
@@ -24,7 +24,6 @@ use crate::kinds::Kind;
 use crate::rate::{Limits, Window};
 use crate::record::{Record, RecordKey};
 use crate::task::Task;
-use crate::tasks::lock_name;
 
 /// Open tasks of a run that are explained one by one.
 pub const EXPLAINED_TASKS_MAX: usize = 100;

@@ -15,7 +15,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use semel_model::{Payload, TaskId, WorkflowDef};
+use semel_model::{Payload, TaskId, WorkflowDef, is_templated};
 use serde_json::{Map, Value};
 
 use crate::decide::{Rejection, Stop};
@@ -41,9 +41,10 @@ mod scope;
 mod secrets;
 mod select;
 mod template;
+mod text;
 
 pub use mask::Mask;
-pub use secrets::{Secret, disarmed, is_unfinished, mentions_secrets, reveal, secrets_in};
+pub use secrets::{Secret, disarmed, is_unfinished, mentions_secrets, reveal, secrets_in, shown};
 
 pub(crate) use condition::Condition;
 pub(crate) use heard::Heard;
@@ -55,23 +56,6 @@ use resolve::Resolve;
 /// What one path may visit, and what it may copy: a little more than the largest payload can hold.
 /// `$..*..*` over a large document is null.
 const PATH_NODES_MAX: usize = 6_000_000;
-
-/// Types whose input is their parameters alone, whatever template their task definition has.
-const UNTEMPLATED: [&str; 13] = [
-    "SWITCH",
-    "DECISION",
-    "FORK_JOIN",
-    "FORK_JOIN_DYNAMIC",
-    "JOIN",
-    "SUB_WORKFLOW",
-    "START_WORKFLOW",
-    "SET_VARIABLE",
-    "EVENT",
-    "WAIT",
-    "HUMAN",
-    "TERMINATE",
-    "YIELD",
-];
 
 /// What stands between `${` and `}` in a text.
 pub(crate) fn expressions_of(text: &str) -> Vec<&str> {
@@ -94,7 +78,7 @@ pub(crate) fn with_defaults(definition: &WorkflowDef, input: &Payload) -> Option
     let is_missing = |key: &str| input.get(key).is_none_or(Json::is_null);
     let missing = template.iter().filter(|(key, _)| is_missing(key));
     let missing: Vec<(String, Json)> =
-        missing.map(|(key, value)| (key.clone(), value.into())).collect();
+        missing.map(|(key, value)| (key.clone(), Json::written(value))).collect();
     if missing.is_empty() {
         return None;
     }
@@ -121,7 +105,7 @@ impl Turn<'_> {
         task: TaskId,
         before: Option<&Payload>,
     ) -> Payload {
-        let is_templated = !UNTEMPLATED.contains(&step.task().kind.as_str());
+        let is_templated = is_templated(&step.task().kind);
         let template = step.policy().input_template.as_ref();
         let template = template.filter(|map| is_templated && !map.is_empty());
         let parameters = step.task().input_parameters.as_ref().filter(|map| !map.is_empty());
@@ -144,11 +128,12 @@ impl Turn<'_> {
             let mut found = self.resolve(wanted[key], Some(task), 1);
             if found.is_null() {
                 let fallback = template.and_then(|map| map.get(key));
-                found = fallback.map_or(Json::Null, Json::from);
+                found = fallback.map_or(Json::Null, Json::written);
             }
             for written in written_keys(step, key, wanted[key]) {
                 let text = self.resolve_key(written.template, Some(task));
-                found = found.put(&written.path, text.map_or(Json::Null, Json::String));
+                found = found
+                    .put(&written.path, text.map_or(Json::Null, |text| Json::String(text.into())));
             }
             resolved.push((key.clone(), found));
         }

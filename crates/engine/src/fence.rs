@@ -88,7 +88,7 @@ pub(crate) fn judge_named(
     if worker.is_some_and(|worker| worker == holder || has_signed(task, holder, worker)) {
         return Ok(());
     }
-    Err(Rejection::WrongState(format!(
+    Err(Rejection::Held(format!(
         "task {} ({}) is held by {holder}; wait for its report, name it as workerid, or add \
          force=true to end its lease",
         task.id, task.reference

@@ -105,10 +105,12 @@ impl Kind {
         }
     }
 
-    /// Waits for its start delay like a worker's task; the others run when they are reached.
+    /// Waits for its start delay like a worker's task; the others run when they are reached. The model
+    /// knows which (`heeds_start_delay` there).
     pub(crate) fn heeds_delay(self) -> bool {
         match self {
             Self::Worker
+            | Self::Dynamic
             | Self::Wait
             | Self::SubWorkflow
             | Self::StartWorkflow
@@ -128,7 +130,6 @@ impl Kind {
             | Self::DynamicFork
             | Self::Join
             | Self::ExclusiveJoin
-            | Self::Dynamic
             | Self::DoWhile
             | Self::Inline
             | Self::Lambda
@@ -225,6 +226,18 @@ mod tests {
         for kind in served.filter(|kind| *kind != "DYNAMIC") {
             let expected = Kind::of(kind).may_have_effect();
             assert_eq!(semel_model::may_have_effect(kind), expected, "{kind}");
+        }
+    }
+
+    #[test]
+    fn the_model_warns_of_a_delay_exactly_where_the_engine_does_not_heed_it() {
+        let all = semel_model::served_types().iter().copied().chain(["SIMPLE", "JDBC", "charge"]);
+        for kind in all {
+            assert_eq!(
+                semel_model::heeds_start_delay(kind),
+                Kind::of(kind).heeds_delay(),
+                "{kind}"
+            );
         }
     }
 }

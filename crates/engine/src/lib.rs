@@ -89,7 +89,9 @@ pub use entry::{ENGINE_VERSION, Entry, EntryError, Link};
 pub use event::{Event, Parent, Progress, Report, Rerun, Resolution, Slot, Start};
 pub use execution::{Deadline, Execution};
 pub use explain::{EXPLAINED_TASKS_MAX, InLine, LimitState, Needs, Surroundings, explain, needs};
-pub use expression::{Mask, Secret, disarmed, is_unfinished, mentions_secrets, reveal, secrets_in};
+pub use expression::{
+    Mask, Secret, disarmed, is_unfinished, mentions_secrets, reveal, secrets_in, shown,
+};
 pub use facts::{Claim, Environment, Facts, Registered};
 pub use fence::judge_renewal;
 pub use gate::{GATE_SCOPE, Limited};
@@ -112,5 +114,5 @@ pub use schema::{Schema, embed_in_task, unenforceable};
 pub use script::{Language, Script, Verdict};
 pub use start_key::{KeyFault, Standing, StartKey, fingerprint, judge as judge_start};
 pub use task::{Asked, Child, Flow, Join, Loop, Signature, Task};
-pub use tasks::{LEASE_SECONDS_MAX, LEFT_TO_OTHERS_SECONDS, LOCK_NAME_BYTES_MAX, marked_dynamic};
+pub use tasks::{LEFT_TO_OTHERS_SECONDS, marked_dynamic};
 pub use turn::PAYLOAD_BYTES_MAX;

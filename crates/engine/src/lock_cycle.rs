@@ -8,13 +8,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use semel_model::{ExecutionId, Payload, TaskStatus};
+use semel_model::{ExecutionId, Payload, TaskStatus, lock_name};
 
 use crate::decide::{Rows, Stop};
 use crate::kinds::Kind;
 use crate::record::{Record, RecordKey, RecordState};
 use crate::task::Task;
-use crate::tasks::lock_name;
 use crate::turn::Turn;
 
 /// Locks that are looked at in search of a circle.

@@ -4,7 +4,7 @@
 //! and the whole is stored once under its digest. Later edits or deletes never reach a running
 //! execution.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -78,6 +78,7 @@ pub struct Pinned {
     by_reference: BTreeMap<String, usize>,
     enforced: Enforced,
     lacking: OnceLock<Option<String>>,
+    secrets: OnceLock<BTreeSet<String>>,
     /// Something of its runs is told to listeners.
     is_heard: bool,
 }
@@ -104,8 +105,8 @@ impl Pinned {
         let is_heard =
             definition.workflow_status_listener_enabled || steps.iter().any(Step::tells_states);
         let definition = Arc::new(definition);
-        let (enforced, lacking) = (Enforced::default(), OnceLock::new());
-        Self { digest, text, definition, steps, by_reference, enforced, lacking, is_heard }
+        let (enforced, lacking, secrets) = Default::default();
+        Self { digest, text, definition, steps, by_reference, enforced, lacking, secrets, is_heard }
     }
 
     /// Reads back what [`Pinned::text`] wrote.
@@ -141,6 +142,11 @@ impl Pinned {
     /// What keeps every run of it from starting: a schema that is not there.
     pub(crate) fn lacking(&self) -> Option<&str> {
         self.lacking.get_or_init(|| self.find_lacking()).as_deref()
+    }
+
+    /// The secrets that its runs may use.
+    pub(crate) fn secrets_allowed(&self) -> &BTreeSet<String> {
+        self.secrets.get_or_init(|| self.definition.secrets_allowed())
     }
 
     pub(crate) fn is_heard(&self) -> bool {

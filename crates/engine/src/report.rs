@@ -106,8 +106,9 @@ impl Turn<'_> {
         }
         if task.status.is_terminal() {
             let Task { id, reference, status, .. } = &*task;
-            let message = format!("task {id} ({reference}) is {status} already");
-            return Err(Rejection::WrongState(message).into());
+            let message =
+                format!("task {id} ({reference}) is {status} already, and not by this answer");
+            return Err(Rejection::Decided(message).into());
         }
         let held = self.hand_out(&task)?;
         fence::judge_named(&task, &held, false, progress.worker.as_deref())?;
@@ -173,7 +174,9 @@ impl Turn<'_> {
     /// Somebody may have acted on the task, and the failure does not say whether.
     fn leaves_doubt(&self, task: &Task, held: &HandOut, force: bool, said: &Progress) -> bool {
         let is_nameless = held.leased && held.worker.is_none();
-        let is_held = (force || is_nameless) && held.polls > 0;
+        // Whoever gave it back for a while may have acted, and comes back for it.
+        let is_given_back = !held.leased && (said.worker.is_none() || said.worker != held.worker);
+        let is_held = (force || is_nameless || is_given_back) && held.polls > 0;
         (is_held || task.is_in_doubt()) && self.leaves_unknown(said)
     }
 

@@ -26,8 +26,6 @@ mod switch;
 mod terminate;
 mod wait;
 
-pub(crate) use acquire_lock::lock_name;
-pub use acquire_lock::{LEASE_SECONDS_MAX, LOCK_NAME_BYTES_MAX};
 pub use given_definition::marked_dynamic;
 pub(crate) use given_definition::unmarked;
 pub use http::LEFT_TO_OTHERS_SECONDS;

@@ -11,6 +11,7 @@ use semel_model::{
 
 use crate::delivery::Delivery;
 use crate::execution::Execution;
+use crate::expression::shown;
 use crate::kinds::Kind;
 use crate::pin::Step;
 use crate::task::Task as State;
@@ -42,8 +43,8 @@ pub fn workflow(execution: &Execution, with_tasks: bool) -> Workflow {
         parent_workflow_id: parent.map(|parent| parent.execution),
         parent_workflow_task_id: parent.map(|parent| parent.task),
         tasks,
-        input: execution.input().clone(),
-        output: execution.output().clone(),
+        input: shown(execution.input()),
+        output: shown(execution.output()),
         correlation_id: execution.correlation_id().map(str::to_owned),
         re_run_from_workflow_id: None,
         reason_for_incompletion: execution.reason().map(str::to_owned),
@@ -55,7 +56,7 @@ pub fn workflow(execution: &Execution, with_tasks: bool) -> Workflow {
         external_input_payload_storage_path: None,
         external_output_payload_storage_path: None,
         priority: execution.priority(),
-        variables: execution.variables().clone(),
+        variables: shown(execution.variables()),
         last_retried_time: execution.last_resumed_at(),
         history: Vec::new(),
         idempotency_key: execution.idempotency_key().map(str::to_owned),
@@ -100,7 +101,7 @@ pub fn task(execution: &Execution, state: &State) -> Task {
         retried: state.replaced,
         executed: execution.is_consumed(state),
         callback_after_seconds: callback_after_seconds(state),
-        output_data: execution.output_of(state),
+        output_data: shown(&execution.output_of(state)),
         iteration: state.iteration(),
         loop_over_task: state.iteration() > 0,
         queue_wait_time: queue_wait(state.started_at, state.ready_at),
@@ -138,7 +139,7 @@ pub fn blank(step: &Step, workflow: &str, row: &Delivery) -> Task {
     Task {
         task_type: row.queue.task_type.clone(),
         status: TaskStatus::Scheduled,
-        input_data: row.input.clone(),
+        input_data: shown(&row.input),
         reference_task_name: row.reference.clone(),
         retry_count: row.attempt,
         seq: row.seq,
@@ -165,7 +166,7 @@ pub fn blank(step: &Step, workflow: &str, row: &Delivery) -> Task {
         reason_for_incompletion: row.reason.clone(),
         callback_after_seconds: delay_seconds.into(),
         worker_id: None,
-        output_data: row.output.clone(),
+        output_data: shown(&row.output),
         workflow_task: Arc::clone(step.task()),
         domain: row.queue.domain.clone(),
         rate_limit_per_frequency: policy.rate_limit_per_frequency,

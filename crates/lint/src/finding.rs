@@ -95,8 +95,10 @@ codes! {
     WRun1 = "W-RUN-1",
     /// It is registered, and changes nothing.
     WRun2 = "W-RUN-2",
-    /// A member that nobody knows: it is not kept.
+    /// A member that nobody knows: it is not kept, or nobody reads it.
     WRun3 = "W-RUN-3",
+    /// An expression that starts nowhere: it is null.
+    WRun4 = "W-RUN-4",
     /// A key is forgotten while it may still be asked for.
     ERet1 = "E-RET-1",
     /// Attempts go on after the far side has forgotten the key.
@@ -121,6 +123,8 @@ codes! {
     WHttp3 = "W-HTTP-3",
     /// In doubt it is done again.
     WEffect1 = "W-EFFECT-1",
+    /// Secrets are used and not listed.
+    WSecret1 = "W-SECRET-1",
     /// A worker that dies is never noticed.
     WTimeout1 = "W-TIMEOUT-1",
 }

@@ -13,6 +13,7 @@ mod parts;
 mod registration;
 mod retention;
 mod schemas;
+mod secrets;
 mod timeouts;
 mod walk;
 mod window;
@@ -72,6 +73,7 @@ pub fn lint(
     for scene in walk(definition, registered) {
         findings.extend(keys::of_definition(&scene));
         findings.extend(parts::of_definition(&scene));
+        findings.extend(secrets::of_definition(&scene));
         findings.extend(retention::of_definition(&scene, settings));
         for place in &scene.places {
             findings.extend(retention::of_step(place, settings));

@@ -10,7 +10,7 @@ use crate::finding::{Code, Finding};
 pub(crate) fn of_definition(definition: &WorkflowDef, registered: Registered<'_>) -> Vec<Finding> {
     let mut refused = definition.violations_knowing(registered);
     refused.retain(|violation| !violation.path.ends_with("hedgingConfig")); // It has E-HTTP-1.
-    let warned = definition.warnings();
+    let warned = definition.warnings_knowing(registered);
     refused
         .iter()
         .map(Finding::of_violation)
@@ -34,7 +34,10 @@ impl Finding {
                 (Code::WRun2, "leave it out, or do not rely on it: it is kept and changes nothing")
             }
             WarningKind::Dropped => {
-                (Code::WRun3, "write the name that is meant, or leave it out: it is not kept")
+                (Code::WRun3, "write the name that is meant, or leave it out: nobody reads it")
+            }
+            WarningKind::ReadsNull => {
+                (Code::WRun4, "begin it with workflow or with the reference of a step")
             }
         };
         Self::new(code, path, message, fix)

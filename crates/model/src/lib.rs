@@ -9,14 +9,18 @@ mod effect;
 mod enforced;
 mod event_handler;
 mod explanation;
+mod expression_fields;
 mod http_request;
 mod ids;
 pub mod lenient;
+mod lock_parameters;
 mod names;
 mod ordered;
 mod payload;
 mod requests;
 mod schema;
+mod secret_names;
+mod spelling;
 mod start_policy;
 mod status;
 mod summary;
@@ -46,10 +50,12 @@ pub use event_handler::{
 pub use explanation::{
     Blocker, BlockerKind, Explanation, Note, NoteKind, Wait, WaitKind, WhatToDo,
 };
+pub use expression_fields::{NAMED_RUN_FIELDS, NAMED_TASK_FIELDS, RUN_FIELDS, TASK_FIELDS};
 pub use http_request::{
     Downstream, HttpClass, HttpKey, HttpMethod, HttpRequest, KeyHosts, OnConditionFailed,
 };
 pub use ids::{Digest, ExecutionId, TaskId, effect_key};
+pub use lock_parameters::{LEASE_SECONDS_MAX, LOCK_NAME_BYTES_MAX, lock_lease_seconds, lock_name};
 pub use names::UnknownName;
 pub use ordered::Ordered;
 pub use payload::Payload;
@@ -57,6 +63,7 @@ pub use requests::{
     BulkResponse, ErrorBody, SearchResult, SignalResponse, StartWorkflowRequest, Violation,
     WorkflowStateUpdate,
 };
+pub use secret_names::is_secret_name;
 pub use start_policy::StartPolicy;
 pub use status::{IdempotencyStrategy, TaskResultStatus, TaskStatus, WorkflowStatus};
 pub use summary::{TaskSummary, WorkflowSummary};
@@ -64,10 +71,16 @@ pub use tag::Tag;
 pub use task::{EffectOwner, ExecutionMetadata, StaleReport, Task};
 pub use task_def::{RetryLogic, TaskDef, TaskTimeoutPolicy};
 pub use task_result::{PollData, TaskExecLog, TaskResult};
-pub use task_types::{is_absent_type, is_system_type, may_have_effect, served_types};
+pub use task_types::{
+    heeds_start_delay, is_absent_type, is_system_type, is_templated, may_have_effect, meant_type,
+    served_types,
+};
 pub use timestamp::Timestamp;
 pub use traceparent::{NoTraceparent, Traceparent};
-pub use unknown_members::{unknown_in_task, unknown_in_workflow};
+pub use unknown_members::{
+    Misread, RequestMembers, unknown_in_handler, unknown_in_schema, unknown_in_task,
+    unknown_in_workflow,
+};
 pub use validate::{ACTIONS_MAX, IDEMPOTENCY_KEY_BYTES_MAX, VIOLATIONS_MAX};
 pub use warning::{Warning, WarningKind};
 pub use workflow::{KeptAnswer, Workflow, WorkflowState};

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
-    ExecutionId, IdempotencyStrategy, Payload, Task, TaskId, TaskResult, Timestamp, WorkflowDef,
-    WorkflowStatus, lenient,
+    ExecutionId, IdempotencyStrategy, Payload, Task, TaskId, TaskResult, Timestamp, Warning,
+    WorkflowDef, WorkflowStatus, lenient,
 };
 
 /// `POST /workflow`: begin an execution.
@@ -68,6 +68,25 @@ impl StartWorkflowRequest {
             Some(definition) if self.name.is_empty() => &definition.name,
             Some(_) | None => &self.name,
         }
+    }
+
+    /// What the definition that it brings says otherwise than the request: the definition counts.
+    pub fn warnings(&self) -> Vec<Warning> {
+        let Some(definition) = &self.workflow_def else { return Vec::new() };
+        let mut found = Vec::new();
+        if !self.name.is_empty() && self.name != definition.name {
+            let message =
+                format!("is not looked at: workflowDef brings its own name, {}", definition.name);
+            found.push(Warning::no_effect("name", message));
+        }
+        // 0 is the latest.
+        let version = self.version.filter(|version| *version != 0);
+        if version.is_some_and(|version| version != definition.version) {
+            let own = definition.version;
+            let message = format!("is not looked at: workflowDef brings its own version, {own}");
+            found.push(Warning::no_effect("version", message));
+        }
+        found
     }
 }
 
@@ -238,6 +257,24 @@ mod tests {
         assert_eq!(request.task_to_domain.unwrap()["*"], "d");
         let request: StartWorkflowRequest = serde_json::from_str(r#"{"input":null}"#).unwrap();
         assert!(request.input.is_empty());
+    }
+
+    #[test]
+    fn a_start_is_told_what_its_definition_says_otherwise() {
+        let told = |text: &str| {
+            let request: StartWorkflowRequest = serde_json::from_str(text).unwrap();
+            request.warnings().into_iter().map(|it| it.path).collect::<Vec<_>>()
+        };
+        let other = r#"{"name":"b","version":7,"workflowDef":{"name":"a","version":2}}"#;
+        assert_eq!(told(other), ["name", "version"]);
+        for same in [
+            r#"{"name":"a","version":2,"workflowDef":{"name":"a","version":2}}"#,
+            r#"{"name":"a","version":0,"workflowDef":{"name":"a","version":2}}"#,
+            r#"{"workflowDef":{"name":"a"}}"#,
+            r#"{"name":"b","version":7}"#,
+        ] {
+            assert_eq!(told(same), [""; 0], "{same}");
+        }
     }
 
     #[test]

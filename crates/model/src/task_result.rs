@@ -8,9 +8,10 @@ use serde::{Deserialize, Serialize};
 use crate::{Payload, TaskResultStatus, Timestamp, lenient};
 
 /// What a worker says about a task. Identity and status are optional so that the door can name what is
-/// missing.
+/// missing. Java's workers send two members more.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
+#[schemars(extend("x-unread" = ["executionMetadata", "outputMessage"]))]
 pub struct TaskResult {
     #[serde(deserialize_with = "lenient::boxed_text", skip_serializing_if = "Option::is_none")]
     pub workflow_instance_id: Option<String>,

@@ -5,20 +5,24 @@
 //! Beyond Conductor we refuse references that would be mistaken for the execution itself or for a turn
 //! of a loop. What only fails when a run gets there is registered with a warning, see `warnings`.
 
+mod at_run_time;
 mod idempotency;
+mod parameters;
+mod references;
+mod step_type;
 mod warnings;
+mod without_effect;
 
 use std::collections::HashSet;
 use std::fmt::Display;
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use crate::{
     Action, ActionKind, EventHandler, InlineDefinition, StartWorkflowRequest, TaskAction, TaskDef,
-    Violation, WorkflowDef, WorkflowTask, http_request,
+    TaskResult, Violation, WorkflowDef, WorkflowTask, is_secret_name,
 };
-use warnings::{is_left_to_the_run, written_request};
+use references::{References, texts};
+use step_type::{Broken, broken};
 
 /// A report longer than this helps nobody, and a hostile definition could ask for a huge one.
 pub const VIOLATIONS_MAX: usize = 1000;
@@ -35,6 +39,9 @@ const PATH_CHARS_MAX: usize = 500;
 const MESSAGE_CHARS_MAX: usize = 1000;
 const VALUE_CHARS_MAX: usize = 200;
 const LABEL_CHARS_MAX: usize = 60;
+/// Why data that lie elsewhere are refused: taken for none, they would be lost.
+const NO_EXTERNAL_STORAGE: &str =
+    "there is no external payload storage here: send the data in the request, up to 10 MiB";
 /// The name of a handler goes into every entry it causes.
 const HANDLER_NAME_CHARS_MAX: usize = 255;
 
@@ -102,6 +109,18 @@ impl StartWorkflowRequest {
         findings.start(self);
         if let Some(definition) = &self.workflow_def {
             findings.definition("workflowDef.", definition, registered, Expressions::Checked);
+        }
+        findings.list
+    }
+}
+
+impl TaskResult {
+    /// What a report can only mean elsewhere. What is missing is for the door to say.
+    pub fn violations(&self) -> Vec<Violation> {
+        let mut findings = Findings::default();
+        let elsewhere = self.external_output_payload_storage_path.as_deref().unwrap_or_default();
+        if !elsewhere.trim().is_empty() {
+            findings.add("externalOutputPayloadStoragePath", NO_EXTERNAL_STORAGE);
         }
         findings.list
     }
@@ -257,8 +276,7 @@ impl Findings {
             self.head(&prefix, definition);
             self.policies(&prefix, definition);
             let places = places(&prefix, definition);
-            let references: HashSet<_> =
-                places.iter().map(|place| place.step.task_reference_name.as_str()).collect();
+            let references = References::of(&places);
             let mut seen = HashSet::new();
             for place in &places {
                 self.step(place);
@@ -297,6 +315,11 @@ impl Findings {
                 "workflowDef schemaVersion: 2 is only supported",
                 definition.schema_version,
             );
+        }
+        let names = definition.secrets.iter().flatten().filter(|name| !is_secret_name(name));
+        for name in names {
+            let why = "the name of a secret has letters, digits, _ and - only";
+            self.add_value(format!("{prefix}secrets"), why, name);
         }
     }
 
@@ -355,217 +378,27 @@ impl Findings {
         }
     }
 
-    fn required(&mut self, place: &Place<'_>, field: &str, is_given: bool) {
-        if !is_given {
-            let WorkflowTask { kind, name, .. } = place.step;
-            self.add(
-                format!("{}.{field}", place.path),
-                format!("{field} field is required for taskType: {kind} taskName: {name}"),
-            );
-        }
-    }
-
+    /// What the type of a step asks of it. In a loop Conductor does not look: there it is a warning.
     fn step_type(&mut self, place: &Place<'_>, registered: Registered<'_>) {
-        let step = place.step;
-        match step.kind.as_str() {
-            "EVENT" => self.required(place, "sink", step.sink.is_some()),
-            "DECISION" => {
-                let is_given = step.case_value_param.is_some() || step.case_expression.is_some();
-                self.required(place, "caseValueParam or caseExpression", is_given);
-                self.cases(place);
-            }
-            "SWITCH" => {
-                self.required(place, "evaluatorType", step.evaluator_type.is_some());
-                self.required(place, "expression", step.expression.is_some());
-                self.cases(place);
-            }
-            "DYNAMIC" => {
-                self.required(
-                    place,
-                    "dynamicTaskNameParam",
-                    step.dynamic_task_name_param.is_some(),
-                );
-            }
-            "FORK_JOIN" if step.branches().is_empty() => self.add(
-                format!("{}.forkTasks", place.path),
-                format!(
-                    "forkTasks should have atleast one task for taskType: FORK_JOIN taskName: {}",
-                    step.name
-                ),
-            ),
-            "FORK_JOIN_DYNAMIC" => self.dynamic_fork(place),
-            "DO_WHILE" => {
-                let has_items = step.items.is_some() || has_input(step, "_items");
-                let has_end = step.loop_condition.is_some() || has_items;
-                self.required(place, "loopCondition", has_end);
-                self.required(place, "loopOver", !step.body().is_empty());
-            }
-            "SUB_WORKFLOW" => self.sub_workflow(place),
-            "HTTP" => {
-                self.input(place, registered, &["http_request", "uri", "method"]);
-                self.http(place);
-            }
-            "KAFKA_PUBLISH" => self.input(place, registered, &["kafka_request"]),
-            "JSON_JQ_TRANSFORM" => self.input(place, registered, &["queryExpression"]),
-            "TERMINATE" => self.terminate(place),
-            "WAIT" => self.wait(place),
-            _ => {}
-        }
-    }
-
-    fn cases(&mut self, place: &Place<'_>) {
-        let WorkflowTask { kind, name, .. } = place.step;
-        if place.step.cases().next().is_none() {
-            self.add(
-                format!("{}.decisionCases", place.path),
-                format!(
-                    "decisionCases should have atleast one task for taskType: {kind} taskName: {name}"
-                ),
-            );
-        }
-    }
-
-    fn dynamic_fork(&mut self, place: &Place<'_>) {
-        let step = place.step;
-        let tasks = step.dynamic_fork_tasks_param.is_some();
-        let inputs = step.dynamic_fork_tasks_input_param_name.is_some();
-        if step.dynamic_fork_join_tasks_param.is_some() {
-            if tasks || inputs {
-                self.add(
-                    format!("{}.dynamicForkJoinTasksParam", place.path),
-                    format!(
-                        "dynamicForkJoinTasksParam or combination of dynamicForkTasksInputParamName \
-                         and dynamicForkTasksParam can be used for taskType: FORK_JOIN_DYNAMIC \
-                         taskName: {}",
-                        step.name
-                    ),
-                );
-            }
-        } else if !has_input(step, "forkTaskInputs") {
-            self.required(place, "dynamicForkTasksParam", tasks);
-            self.required(place, "dynamicForkTasksInputParamName", inputs);
-        }
-    }
-
-    /// What is written out of a request has to be one, as far as Conductor does not know better.
-    fn http(&mut self, place: &Place<'_>) {
-        let Some((at, request)) = written_request(place.step) else { return };
-        for (field, why) in http_request::objections(request) {
-            if !is_left_to_the_run(&field) {
-                self.add(format!("{}.{at}.{field}", place.path), why);
+        for Broken { path, message, value, .. } in broken(place, registered) {
+            match value {
+                Some(value) => self.add_value(path, message, value),
+                None => self.add(path, message),
             }
         }
     }
 
-    fn sub_workflow(&mut self, place: &Place<'_>) {
-        let Some(params) = &place.step.sub_workflow_param else {
-            return self.required(place, "subWorkflowParam", false);
-        };
-        match &params.workflow_definition {
-            Some(InlineDefinition::Definition(_)) => {}
-            Some(InlineDefinition::Expression(text)) => {
-                if !(text.starts_with("${") && text.ends_with('}')) {
-                    self.add_value(
-                        format!("{}.subWorkflowParam.workflowDefinition", place.path),
-                        format!(
-                            "workflowDefinition must be a definition or an expression, taskName: {}",
-                            place.step.name
-                        ),
-                        text,
-                    );
-                }
-            }
-            None => {
-                let is_named = params.name.as_ref().is_some_and(|name| !name.is_empty());
-                self.required(place, "subWorkflowParam.name", is_named);
-            }
-        }
-    }
-
-    /// One of these inputs must come from the step or from the template of its task definition.
-    fn input(&mut self, place: &Place<'_>, registered: Registered<'_>, names: &[&str]) {
-        let step = place.step;
-        let is_given = names.iter().any(|name| step.input_parameters().contains_key(*name)) || {
-            let definition = step.task_definition.clone().or_else(|| registered(&step.name));
-            definition.is_some_and(|definition| {
-                names.iter().any(|name| definition.input_template().contains_key(*name))
-            })
-        };
-        if let Some(name) = names.first() {
-            self.required(place, &format!("inputParameters.{name}"), is_given);
-        }
-    }
-
-    fn terminate(&mut self, place: &Place<'_>) {
-        let WorkflowTask { name, optional, .. } = place.step;
-        if *optional {
-            self.add(
-                format!("{}.optional", place.path),
-                format!("terminate task cannot be optional, taskName: {name}"),
-            );
-        }
-        let status = place.step.input_parameters().get("terminationStatus");
-        let is_known = status.and_then(Value::as_str).is_some_and(|status| {
-            matches!(status, "COMPLETED" | "FAILED" | "TERMINATED") || status.contains("${")
-        });
-        if !is_known {
-            self.add(
-                format!("{}.inputParameters.terminationStatus", place.path),
-                format!(
-                    "terminate task must have an terminationStatus parameter and must be set to \
-                     COMPLETED or FAILED, taskName: {name}"
-                ),
-            );
-        }
-    }
-
-    fn wait(&mut self, place: &Place<'_>) {
-        let literal = |key: &str| {
-            let text = match place.step.input_parameters().get(key)? {
-                Value::Null => return None,
-                Value::String(text) => text.clone(),
-                other
-                @ (Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
-                    other.to_string()
-                }
-            };
-            (!text.trim().is_empty()).then_some(text)
-        };
-        let (duration, until) = (literal("duration"), literal("until"));
-        let path = format!("{}.inputParameters", place.path);
-        if duration.is_some() && until.is_some() {
-            self.add(&path, "Both 'duration' and 'until' specified. Please provide only one input");
-        }
-        if let Some(text) = duration.filter(|text| !text.contains("${") && !is_duration(text)) {
-            let message = format!("Unable to parse duration: {text}");
-            self.add_value(format!("{path}.duration"), message, text);
-        }
-        if let Some(text) = until.filter(|text| !text.contains("${") && !is_moment(text)) {
-            self.add_value(format!("{path}.until"), format!("Unable to parse date: {text}"), text);
-        }
-    }
-
-    fn expressions(&mut self, place: &Place<'_>, references: &HashSet<&str>) {
+    fn expressions(&mut self, place: &Place<'_>, references: &References<'_>) {
         for (top, value) in place.step.input_parameters() {
             let path =
                 format!("{}.inputParameters.{}", place.path, shortened(top, LABEL_CHARS_MAX));
-            let mut open = vec![(top.as_str(), value)];
-            while let Some((key, value)) = open.pop() {
-                match value {
-                    Value::Object(map) => {
-                        open.extend(map.iter().rev().map(|(key, value)| (key.as_str(), value)));
-                    }
-                    Value::Array(list) => open.extend(list.iter().rev().map(|value| (key, value))),
-                    Value::String(text) => {
-                        self.text(&path, &place.step.name, key, text, references);
-                    }
-                    Value::Null | Value::Bool(_) | Value::Number(_) => {}
-                }
+            for (key, text) in texts(top, value) {
+                self.text(&path, &place.step.name, key, text, references);
             }
         }
     }
 
-    fn text(&mut self, path: &str, task: &str, key: &str, text: &str, references: &HashSet<&str>) {
+    fn text(&mut self, path: &str, task: &str, key: &str, text: &str, references: &References<'_>) {
         for Expression { inside, is_nested } in expressions(text) {
             // An expression in an expression is text by the time the outer one is read.
             if !is_nested && !is_json_path(inside) {
@@ -667,6 +500,10 @@ impl Findings {
             ("idempotencyKey", &request.idempotency_key),
         ] {
             self.no_nul(field, text.as_deref().unwrap_or_default());
+        }
+        let elsewhere = request.external_input_payload_storage_path.as_deref().unwrap_or_default();
+        if !elsewhere.trim().is_empty() {
+            self.add("externalInputPayloadStoragePath", NO_EXTERNAL_STORAGE);
         }
         for (task, domain) in request.task_to_domain.iter().flatten() {
             self.no_nul("taskToDomain", task);
@@ -771,10 +608,6 @@ fn reserved(reference: &str) -> Option<&'static str> {
     is_turn.then_some("taskReferenceName must not end in __ and digits, which names a loop's turns")
 }
 
-fn has_input(step: &WorkflowTask, name: &str) -> bool {
-    step.input_parameters().get(name).is_some_and(|value| !value.is_null())
-}
-
 struct Expression<'a> {
     inside: &'a str,
     /// There are expressions inside this one.
@@ -865,57 +698,10 @@ fn is_json_path(path: &str) -> bool {
     is_closed && !path.is_empty() && !path.starts_with('.') && !path.ends_with('.')
 }
 
-/// `2 days 3h 5 min 1s`: each unit at most once, in this order.
-fn is_duration(text: &str) -> bool {
-    const UNITS: [&[&str]; 4] = [
-        &["d", "day", "days"],
-        &["h", "hr", "hrs", "hour", "hours"],
-        &["m", "min", "mins", "minute", "minutes"],
-        &["s", "sec", "secs", "second", "seconds"],
-    ];
-    let text = text.to_ascii_lowercase();
-    let mut rest = text.trim();
-    let mut next_unit = 0;
-    while !rest.is_empty() {
-        let after_number = rest.trim_start_matches(|char: char| char.is_ascii_digit());
-        if after_number.len() == rest.len() {
-            return false;
-        }
-        let unit_start = after_number.trim_start();
-        rest = unit_start.trim_start_matches(|char: char| char.is_ascii_lowercase());
-        let unit = &unit_start[..unit_start.len() - rest.len()];
-        let Some(at) = UNITS.iter().position(|names| names.contains(&unit)) else { return false };
-        if at < next_unit {
-            return false;
-        }
-        next_unit = at + 1;
-        rest = rest.trim_start();
-    }
-    next_unit > 0
-}
-
-/// `2026-01-31`, optionally with `10:20`, optionally with a zone.
-fn is_moment(text: &str) -> bool {
-    let number = |text: &str, digits: usize, least: u32, most: u32| {
-        text.len() == digits
-            && text.bytes().all(|byte| byte.is_ascii_digit())
-            && text.parse().is_ok_and(|number: u32| (least..=most).contains(&number))
-    };
-    let mut words = text.split_whitespace();
-    let date: Vec<_> = words.next().unwrap_or_default().split('-').collect();
-    let is_date = matches!(date[..], [year, month, day]
-        if number(year, 4, 0, 9999) && number(month, 2, 1, 12) && number(day, 2, 1, 31));
-    let is_time = words.next().is_none_or(|time| {
-        time.split_once(':')
-            .is_some_and(|(hour, minute)| number(hour, 2, 0, 23) && number(minute, 2, 0, 59))
-    });
-    is_date && is_time && words.count() <= 3
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     fn read(json: Value) -> WorkflowDef {
         serde_json::from_str(&json.to_string()).unwrap()
@@ -1436,6 +1222,10 @@ mod tests {
                 "idempotencyKey: idempotencyKey: 513 bytes should be maximum 512",
             ]
         );
+        let elsewhere = of(json!({"name": "wf", "externalInputPayloadStoragePath": "s3://x"}));
+        let told = "externalInputPayloadStoragePath: there is no external payload storage here";
+        assert!(elsewhere[0].starts_with(told), "{elsewhere:?}");
+        assert_eq!(of(json!({"name": "wf", "externalInputPayloadStoragePath": ""})), [""; 0]);
     }
 
     fn handler(json: Value) -> Vec<String> {

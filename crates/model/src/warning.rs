@@ -21,8 +21,10 @@ pub enum WarningKind {
     FailsAtRunTime,
     /// It is kept, given back, and changes nothing.
     NoEffect,
-    /// Nobody knows such a member: it is not kept.
+    /// Nobody knows such a member: it is not kept, or nobody reads it.
     Dropped,
+    /// An expression that starts nowhere.
+    ReadsNull,
 }
 
 impl WarningKind {
@@ -32,6 +34,7 @@ impl WarningKind {
             Self::FailsAtRunTime => "W-RUN-1",
             Self::NoEffect => "W-RUN-2",
             Self::Dropped => "W-RUN-3",
+            Self::ReadsNull => "W-RUN-4",
         }
     }
 
@@ -41,6 +44,7 @@ impl WarningKind {
             Self::FailsAtRunTime => "docs/errors/W-RUN-1.md",
             Self::NoEffect => "docs/errors/W-RUN-2.md",
             Self::Dropped => "docs/errors/W-RUN-3.md",
+            Self::ReadsNull => "docs/errors/W-RUN-4.md",
         }
     }
 }
@@ -57,6 +61,10 @@ impl Warning {
 
     pub fn dropped(path: impl Into<String>, message: impl Into<String>) -> Self {
         Self { kind: WarningKind::Dropped, path: path.into(), message: message.into() }
+    }
+
+    pub fn null(path: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { kind: WarningKind::ReadsNull, path: path.into(), message: message.into() }
     }
 
     /// The same, of something that stands further inside.

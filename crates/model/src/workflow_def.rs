@@ -78,6 +78,9 @@ pub struct WorkflowDef {
     /// Ours: how many runs may be under way at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concurrency: Option<Concurrency>,
+    /// Ours: the secrets that its runs may use; none: those that it names literally.
+    #[serde(deserialize_with = "lenient::texts", skip_serializing_if = "Option::is_none")]
+    pub secrets: Option<Vec<String>>,
     #[serde(deserialize_with = "lenient::texts", skip_serializing_if = "Option::is_none")]
     pub masked_fields: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -119,6 +122,7 @@ impl Default for WorkflowDef {
             cache_config: None,
             idempotency: None,
             concurrency: None,
+            secrets: None,
             masked_fields: Some(vec![]),
             tags: None,
             overwrite_tags: None,

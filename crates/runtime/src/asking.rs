@@ -10,13 +10,15 @@ use std::time::{Duration, Instant};
 
 use secrecy::ExposeSecret as _;
 use semel_engine::{
-    Answer as Said, Asked, Event, Language, Question, Script, Verdict, mentions_secrets, reveal,
+    Answer as Said, Asked, Event, Language, Question, Script, Verdict, is_unfinished,
+    mentions_secrets, reveal,
 };
 use semel_model::{Digest, ExecutionId, Payload, TaskId};
 
 use crate::failure::Failure;
 use crate::inbox::Inbox;
 use crate::lane::{Lane, timer};
+use crate::outside;
 use crate::work::{Answer, EventWork, Item, Reply, Work};
 use crate::world::World;
 
@@ -176,7 +178,7 @@ fn run(
     let (inbox, world_) = (Arc::clone(inbox), Arc::clone(world));
     let reply = move |verdict: Verdict| {
         world_.asking.end(&name);
-        let item = match world_.masked(&stored, verdict) {
+        let item = match world_.masked(&stored, verdict).map(outside::disarm_verdict) {
             Ok(verdict) => Some(answer(id, task, question, verdict)),
             Err(failure) => {
                 tracing::error!(%failure, execution = %id, "a script's secrets cannot be hidden");
@@ -229,7 +231,7 @@ impl Lane {
 impl World {
     /// A script sees secrets as a worker would.
     fn revealed(&self, input: &Payload) -> Result<Payload, Failure> {
-        if !mentions_secrets(input) {
+        if !is_unfinished(input) {
             return Ok(input.clone());
         }
         let mut failure = None;

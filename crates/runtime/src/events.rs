@@ -295,8 +295,9 @@ pub(crate) fn subject(event: &Event, before: &Execution) -> Option<TaskId> {
         Event::Reported(report) => Some(report.task),
         Event::Expired { task } | Event::Answered { task, .. } => Some(*task),
         Event::Named { reference, .. } => {
-            let found = before.named(reference).or_else(|| before.latest(reference));
-            found.map(|task| task.id)
+            let last = || before.last_named(reference);
+            let last = || last().filter(|_| !before.keeps_answer_for(reference));
+            before.named(reference).or_else(last).map(|task| task.id)
         }
         Event::StateUpdated { task: Some(task), .. } => Some(*task),
         Event::StateUpdated { task: None, reference, .. } => {

@@ -3,7 +3,7 @@
 //! Written in the commit that begins, ends or revives the run, so that whoever starts under the same
 //! key is judged on the record alone.
 
-use semel_engine::{Decided, Event, Execution, Record, RecordKey, RecordState, fingerprint};
+use semel_engine::{Decided, Event, Execution, Record, RecordKey, RecordState, fingerprint, shown};
 use semel_model::{Digest, ExecutionId};
 
 use crate::draft::{Draft, Hearing};
@@ -137,7 +137,8 @@ impl Round {
         let origin = draft.origins.get(&run.id());
         detail.request = origin.and_then(|origin| origin.request.clone());
         let known = origin.and_then(|origin| origin.fingerprint);
-        detail.fingerprint = Some(known.unwrap_or_else(|| fingerprint(definition, run.input())));
+        detail.fingerprint =
+            Some(known.unwrap_or_else(|| fingerprint(definition, &shown(run.input()))));
         let outcome = if begins { "CREATED" } else { "REVIVED" }.to_owned();
         let (at, by) = (self.held.now, layer.principal().to_owned());
         record.note(Decided { at, by, outcome, mismatch: false });

@@ -15,6 +15,7 @@ use semel_store::{Clock, Kind, MemoryStore, Store, Writes};
 use crate::failure::Failure;
 use crate::inbox::Inbox;
 use crate::lane::Lane;
+use crate::outside;
 use crate::reading::Snapshot;
 use crate::runtime::Runtime;
 use crate::sabotage::Sabotage;
@@ -174,7 +175,8 @@ impl Rehearsal {
         }
     }
 
-    fn ask(&mut self, work: Work) -> Result<Answer, Failure> {
+    fn ask(&mut self, mut work: Work) -> Result<Answer, Failure> {
+        outside::disarm_work(&mut work);
         let heard = Arc::new(Mutex::new(None));
         let reply = Arc::clone(&heard);
         let reply = Box::new(move |answer| {

@@ -16,6 +16,7 @@ use crate::health::Health;
 use crate::inbox::Class;
 use crate::inboxes::Inboxes;
 use crate::lane::Lane;
+use crate::outside;
 use crate::reading::Snapshot;
 use crate::requests::{Requests, Step};
 use crate::sabotage::Sabotage;
@@ -101,9 +102,10 @@ impl Runtime {
     pub async fn submit_as(
         &self,
         step: Option<Step>,
-        work: Work,
+        mut work: Work,
         class: Class,
     ) -> Result<Answer, Failure> {
+        outside::disarm_work(&mut work);
         if let Some(answer) = self.recalled(step.as_ref()).await? {
             return Ok(answer);
         }

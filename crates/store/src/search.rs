@@ -16,6 +16,8 @@ pub use value::{IdPattern, Pattern, Test, Value};
 /// Free text is found by its trigrams, so it needs at least one.
 pub const FREE_TEXT_CHARS_MIN: usize = 3;
 pub const FREE_TEXT_BYTES_MAX: usize = 1024;
+/// How much of a term an error repeats.
+const TERM_CHARS_MAX: usize = 100;
 pub const QUERY_BYTES_MAX: usize = 64 * 1024;
 pub const CLAUSES_MAX: usize = 50;
 /// Groups, and NOTs, inside each other.
@@ -85,6 +87,13 @@ pub enum SearchError {
     NotIndexed { field: String },
     #[error("the query's {field} takes {expected}, not {found:?}")]
     Value { field: &'static str, expected: &'static str, found: String },
+    #[error("the query's {field} takes {known}, or * for any text, not {found:?}")]
+    Choice { field: &'static str, known: String, found: String },
+    #[error(
+        "freeText is looked for as it stands, so {term} finds nothing: write query={instead}, or leave \
+         the name out"
+    )]
+    FreeTextTerm { term: String, instead: String },
     #[error("the {what} has more than {max} {unit}; ask for less at a time")]
     TooMuch { what: &'static str, max: usize, unit: &'static str },
     #[error("freeText needs at least {FREE_TEXT_CHARS_MIN} characters, or * for everything")]
@@ -117,7 +126,7 @@ impl<F: Field> Search<F> {
         Ok(Self {
             clauses,
             criteria,
-            free_text: read_free_text(free_text)?,
+            free_text: read_free_text::<F>(free_text)?,
             order: if order.is_empty() { Self::default().order } else { order },
             ..Self::default()
         })
@@ -203,7 +212,7 @@ fn order<F: Field>(sort: &str) -> Vec<(F, Direction)> {
     order
 }
 
-fn read_free_text(text: &str) -> Result<Option<String>, SearchError> {
+fn read_free_text<F: Field>(text: &str) -> Result<Option<String>, SearchError> {
     let text = text.trim();
     if text.is_empty() || text == "*" {
         return Ok(None);
@@ -215,6 +224,11 @@ fn read_free_text(text: &str) -> Result<Option<String>, SearchError> {
     if text.contains('\0') {
         return Err(SearchError::FreeTextNul);
     }
+    if let Some((name, value)) = term_of::<F>(text) {
+        let shown: String = value.chars().take(TERM_CHARS_MAX).collect();
+        let (term, instead) = (format!("{name}:{shown}"), format!("{name}={shown}"));
+        return Err(SearchError::FreeTextTerm { term, instead });
+    }
     let text = text.to_lowercase();
     if text.chars().count() < FREE_TEXT_CHARS_MIN {
         return Err(SearchError::FreeTextShort);
@@ -222,9 +236,27 @@ fn read_free_text(text: &str) -> Result<Option<String>, SearchError> {
     Ok(Some(text))
 }
 
+/// A term of the languages that search engines have: `workflowType:order`.
+fn term_of<F: Field>(text: &str) -> Option<(&str, &str)> {
+    let terms =
+        text.split_whitespace().filter_map(|word| word.trim_matches(['(', ')']).split_once(':'));
+    terms.into_iter().find(|(name, value)| F::named(name).is_some() && !value.is_empty())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn free_text_in_the_language_of_a_search_engine_is_refused() {
+        let parse = |text: &str| WorkflowSearch::parse("", text, "").map(|it| it.free_text);
+        let refused = parse("workflowType:q AND status:RUNNING").unwrap_err().to_string();
+        assert!(refused.contains("write query=workflowType=q"), "{refused}");
+        assert!(parse("(status:FAILED)").is_err());
+        for found in ["12:30", "\"status\":\"ok\"", "status: late", "http://a", "colour:red"] {
+            assert_eq!(parse(found), Ok(Some(found.to_lowercase())), "{found}");
+        }
+    }
 
     fn sorted(sort: &str) -> Vec<(WorkflowField, Direction)> {
         WorkflowSearch::parse("", "*", sort).unwrap().order

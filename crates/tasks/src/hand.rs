@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use semel_engine::{Event, Progress, Report, Slot, disarmed};
+use semel_engine::{Event, Progress, Report, Slot};
 use semel_model::{Digest, Payload, TaskResultStatus};
 use semel_runtime::{Class, EventWork, Failure, HandedOut, Renewal, Runtime, Work};
 use semel_store::Place;
@@ -119,9 +119,7 @@ impl Hand {
         let place = self.place();
         let find = |execution: &semel_engine::Execution| execution.task(place.task).cloned();
         let mask = self.runtime.mask(place.execution, find).await?;
-        // What a stranger sent must not ask for secrets when it is passed on.
-        let output = disarmed(&said.output);
-        let output = mask.payload(&output).unwrap_or(output);
+        let output = mask.payload(&said.output).unwrap_or_else(|| said.output.clone());
         let reason = said.reason.as_deref();
         let reason = reason.map(|reason| mask.text(reason).unwrap_or_else(|| reason.to_owned()));
         let fence = self.fence();

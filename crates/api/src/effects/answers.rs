@@ -1,7 +1,7 @@
 //! # What a call of the ledger is answered
 
 use axum::http::StatusCode;
-use semel_engine::{EFFECT_SCOPE, Record, RecordKey, RecordState, Ruled};
+use semel_engine::{EFFECT_SCOPE, Record, RecordKey, RecordState, Ruled, shown};
 use semel_model::{Payload, Timestamp};
 use serde_json::{Map, Value, json};
 
@@ -26,13 +26,13 @@ pub(super) fn started(key: &RecordKey, verdict: Ruled, now: Timestamp) -> Answer
             Ok(answer(&body))
         }
         Ruled::Decided(record) if record.state == RecordState::Completed => {
-            let result = record.detail.result.unwrap_or_default();
+            let result = shown(&record.detail.result.unwrap_or_default());
             let at = record.detail.decided_at;
             let (state, expires) = (RecordState::Completed.as_str(), record.expires_at);
             Ok(answer(&Replayed { state, result: Some(result), error: None, at, expires }.body()))
         }
         Ruled::Decided(record) => {
-            let error = record.detail.result.unwrap_or_default();
+            let error = shown(&record.detail.result.unwrap_or_default());
             let at = record.detail.decided_at;
             let (state, expires) = (RecordState::Failed.as_str(), record.expires_at);
             Ok(answer(&Replayed { state, result: None, error: Some(error), at, expires }.body()))

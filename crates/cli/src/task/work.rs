@@ -129,7 +129,11 @@ pub(super) fn logs(client: &Client, show: Show, task: &str) -> anyhow::Result<()
 }
 
 pub(super) fn log(client: &Client, task: &str, text: &str) -> anyhow::Result<()> {
-    client.log(task, text)?;
+    let answer = client.log(task, text)?;
+    if answer.header("x-semel-warning").is_some() {
+        let words = "the line was not kept: no task that this server knows has this id";
+        return Err(Verdict { words, code: exit::NOT_FOUND }.into());
+    }
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use semel_client::{Answer, Client};
+use semel_client::Client;
 
 use crate::exit::AskedWrongly;
 use crate::given;
@@ -39,8 +39,8 @@ pub(super) fn get(
 pub(super) fn create(client: &Client, file: &Path, force: bool) -> anyhow::Result<()> {
     let text = given::file(file)?;
     match (given::is_list(&text), force) {
-        (false, _) => warn(&client.create_workflow_definition(&text, force)?),
-        (true, true) => warn(&client.update_workflow_definitions(&text)?),
+        (false, _) => _ = client.create_workflow_definition(&text, force)?,
+        (true, true) => _ = client.update_workflow_definitions(&text)?,
         (true, false) => {
             let words = "holds a list, which is written over what is there; \
                          say so with --force, or give one definition";
@@ -53,7 +53,6 @@ pub(super) fn create(client: &Client, file: &Path, force: bool) -> anyhow::Resul
 
 pub(super) fn update(client: &Client, show: Show, file: &Path) -> anyhow::Result<()> {
     let answer = client.update_workflow_definitions(&given::as_list(&given::file(file)?))?;
-    warn(&answer);
     if show.json {
         return show.raw(answer.text());
     }
@@ -65,11 +64,4 @@ pub(super) fn delete(client: &Client, name: &str, version: i32) -> anyhow::Resul
     client.delete_workflow_definition(name, version)?;
     say(&format!("deleted: {name} version {version}"));
     Ok(())
-}
-
-/// What the server took and will not act upon.
-fn warn<T>(answer: &Answer<T>) {
-    if let Some(words) = answer.header("x-semel-warning") {
-        say(&format!("warning: {words}"));
-    }
 }

@@ -27,6 +27,7 @@ impl Execution {
                 let input = input.map(|slot| page.payload(slot));
                 Postponed { from, input, redo }
             });
+            self.run_mut().queued_since = Some(page.at);
             self.stand(Place { gate, passed: false, shared: false, blocked_by, until, then });
         } else if let Change::Admitted { scope, key, shared, later } = change {
             let gate = RecordKey { scope: scope.clone(), key: key.clone() };

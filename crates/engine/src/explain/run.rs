@@ -65,7 +65,7 @@ impl Scene<'_> {
             let resume = format!("semel workflow resume {}", self.id());
             let what_to_do = command("Let it go on", resume);
             let wait = self.of_run(WaitKind::Paused, sentence.to_owned());
-            let since = Some(self.execution.last_at()).filter(|at| at.is_set());
+            let since = self.execution.run().paused_since;
             waits.push(Wait { what_to_do, since, ..wait });
         }
         waits.extend(self.queued());
@@ -110,7 +110,7 @@ impl Scene<'_> {
             blocked_by.push(one);
         }
         let what_to_do = advice("Wait until one of those runs ends, or end one.");
-        let since = Some(self.execution.last_at());
+        let since = self.execution.run().queued_since;
         let wait = self.of_run(WaitKind::Queued, sentence);
         Some(Wait { since, until, blocked_by, what_to_do, ..wait })
     }

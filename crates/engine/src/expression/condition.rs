@@ -359,7 +359,7 @@ mod tests {
         "deep": {"a": {"b": 5}}}"#;
 
     fn holds(text: &str) -> Result<bool, String> {
-        let document = Json::read_text(DOCUMENT.to_owned()).unwrap();
+        let document = Json::read_text(DOCUMENT).unwrap();
         Condition::parse(text).unwrap_or_else(|why| panic!("{why}")).holds(&document)
     }
 

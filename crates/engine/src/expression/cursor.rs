@@ -99,7 +99,7 @@ impl<'t> Cursor<'t> {
     pub(super) fn literal(&mut self) -> Option<Json> {
         self.skip_blanks();
         if self.is_at_quote() {
-            return self.quoted().map(Json::String);
+            return self.quoted().map(|text| Json::String(text.into()));
         }
         if self.take("[") {
             return self.items("]", Self::literal).map(Json::Array);

@@ -77,7 +77,7 @@ impl Function {
                 self.calculated(&numbers(&input, arguments))?
             }
             Self::Keys => keys(&input)?,
-            Self::Concat => Json::String(concatenated(&input, arguments)),
+            Self::Concat => Json::String(concatenated(&input, arguments).into()),
             Self::Append => return Some(appended(input, arguments)),
             Self::First => return at(input.list()?, 0),
             Self::Last => return at(input.list()?, -1),
@@ -147,7 +147,7 @@ fn numbers(input: &Input<'_>, arguments: &[&Json]) -> Vec<f64> {
 
 fn keys(input: &Input<'_>) -> Option<Json> {
     let Input::Other(value) = input else { return None };
-    let keys = value.as_object()?.iter().map(|(key, _)| Json::String(key.to_owned()));
+    let keys = value.as_object()?.iter().map(|(key, _)| Json::String(key.to_owned().into()));
     Some(Json::Array(keys.collect()))
 }
 

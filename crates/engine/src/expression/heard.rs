@@ -41,8 +41,9 @@ impl Heard {
         let resolved =
             template.iter().map(|(key, value)| (key.clone(), self.resolve(value, None, 1)));
         let mut entries: Vec<(String, Json)> = resolved.collect();
-        let over =
-            over.iter().map(|(key, text)| ((*key).to_owned(), Json::String((*text).to_owned())));
+        let over = over
+            .iter()
+            .map(|(key, text)| ((*key).to_owned(), Json::String((*text).to_owned().into())));
         entries.extend(over);
         Json::Object(entries.into_iter().collect::<Object>()).to_payload()
     }
@@ -87,7 +88,7 @@ impl Resolve for Heard {
 fn expanded(value: &Json) -> Json {
     match value {
         Json::String(text) if text.trim_start().starts_with(['{', '[']) => {
-            Json::read_text(text.clone()).unwrap_or_else(|| value.clone())
+            Json::read_text(text).unwrap_or_else(|| value.clone())
         }
         Json::Array(items) => Json::Array(items.iter().map(expanded).collect()),
         Json::Object(object) => {

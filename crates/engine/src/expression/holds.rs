@@ -128,7 +128,7 @@ impl Operator {
             Self::Contains => match (left, right) {
                 (Json::String(text), Json::String(part)) => {
                     budget.spend(1 + text.len() / 64)?;
-                    text.contains(part)
+                    text.contains(&**part)
                 }
                 _ => return contains(left.as_list(), right, budget),
             },
@@ -257,7 +257,7 @@ fn is_empty(value: &Json) -> Option<bool> {
 fn matches(pattern: &Pattern, value: Option<&Json>, budget: &mut Budget) -> Option<bool> {
     let mut test = |value: &Json| {
         let text = match value {
-            Json::String(text) => Cow::Borrowed(text.as_str()),
+            Json::String(text) => Cow::Borrowed(&**text),
             Json::Number(_) | Json::Bool(_) => Cow::Owned(value.to_text()),
             Json::Null | Json::Array(_) | Json::Object(_) => return Some(false),
         };

@@ -8,48 +8,67 @@
 use std::cmp::Ordering;
 
 use semel_model::Payload;
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::ser::{Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::reader::Reader;
+use super::text::Text;
 
 #[derive(Clone, Debug)]
 pub(crate) enum Json {
     Null,
     Bool(bool),
     Number(Number),
-    String(String),
+    String(Text),
     Array(Vec<Json>),
     Object(Object),
 }
 
 impl Json {
-    pub(super) fn read(payload: &Payload) -> Self {
-        Reader::new(payload.text()).value(0)
+    /// What is stored.
+    pub(super) fn read(stored: &Payload) -> Self {
+        Reader::stored(stored.text()).value(0)
     }
 
-    /// None unless the text is JSON.
-    pub(super) fn read_text(text: String) -> Option<Self> {
-        Payload::from_text(text).ok().map(|payload| Self::read(&payload))
+    /// What came from outside and is not stored yet.
+    pub(super) fn read_data(data: &Payload) -> Self {
+        Reader::data(data.text()).value(0)
     }
 
+    /// JSON inside of data. None unless the text is JSON.
+    pub(super) fn read_text(text: &str) -> Option<Self> {
+        Payload::from_text(text.to_owned()).ok().map(|payload| Self::read_data(&payload))
+    }
+
+    /// As it is stored.
     pub(super) fn to_payload(&self) -> Payload {
-        Payload::from_text(self.to_text()).expect("the text of a JSON value is JSON")
+        payload(&Written { value: self, form: Form::Stored })
+    }
+
+    /// As whoever is outside is shown it.
+    pub(super) fn to_data(&self) -> Payload {
+        payload(&Written { value: self, form: Form::Shown })
     }
 
     pub(super) fn to_text(&self) -> String {
-        serde_json::to_string(self).expect("a JSON value always has a text")
+        text(&Written { value: self, form: Form::Shown })
     }
 
-    /// Inside text: a string as it is, anything else as JSON.
-    pub(super) fn into_plain(self) -> String {
+    /// Inside text: a string as it is, anything else as JSON. Whatever was late inside of a list or
+    /// an object is data now.
+    pub(super) fn into_text(self) -> Text {
         match self {
             Self::String(text) => text,
             Self::Null | Self::Bool(_) | Self::Number(_) | Self::Array(_) | Self::Object(_) => {
-                self.to_text()
+                self.to_text().into()
             }
         }
+    }
+
+    /// The same as data.
+    pub(super) fn into_plain(self) -> String {
+        self.into_text().into_shown()
     }
 
     pub(super) fn is_null(&self) -> bool {
@@ -286,42 +305,78 @@ fn without_doubles(mut entries: Vec<(String, Json)>, by_key: &[u32]) -> Vec<(Str
     kept.map(|(entry, _)| entry).collect()
 }
 
-impl From<&Value> for Json {
-    fn from(value: &Value) -> Self {
+impl Json {
+    /// What a definition wrote, or the engine itself.
+    pub(super) fn written(value: &Value) -> Self {
+        Self::of(value, Text::stored)
+    }
+
+    /// What came from outside, or was said about a task.
+    pub(super) fn data(value: &Value) -> Self {
+        Self::of(value, Text::from)
+    }
+
+    fn of(value: &Value, read: fn(String) -> Text) -> Self {
         match value {
             Value::Null => Self::Null,
             Value::Bool(truth) => Self::Bool(*truth),
             Value::Number(number) => {
                 Number::read(&number.to_string()).map_or(Self::Null, Self::Number)
             }
-            Value::String(text) => Self::String(text.clone()),
-            Value::Array(items) => Self::Array(items.iter().map(Self::from).collect()),
+            Value::String(text) => Self::String(read(text.clone())),
+            Value::Array(items) => {
+                Self::Array(items.iter().map(|item| Self::of(item, read)).collect())
+            }
             Value::Object(map) => {
-                Self::Object(map.iter().map(|(key, value)| (key.clone(), value.into())).collect())
+                let entries = map.iter();
+                Self::Object(
+                    entries.map(|(key, value)| (key.clone(), Self::of(value, read))).collect(),
+                )
             }
         }
     }
 }
 
-impl Serialize for Json {
+#[derive(Clone, Copy)]
+enum Form {
+    Stored,
+    Shown,
+}
+
+/// A value on its way into text.
+struct Written<'v> {
+    value: &'v Json,
+    form: Form,
+}
+
+fn text(written: &Written<'_>) -> String {
+    serde_json::to_string(written).expect("a JSON value always has a text")
+}
+
+fn payload(written: &Written<'_>) -> Payload {
+    Payload::from_text(text(written)).expect("the text of a JSON value is JSON")
+}
+
+impl Serialize for Written<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Null => serializer.serialize_unit(),
-            Self::Bool(truth) => truth.serialize(serializer),
-            Self::Number(Number::Whole(whole)) => whole.serialize(serializer),
-            Self::Number(Number::Text(text)) => {
+        let form = self.form;
+        match self.value {
+            Json::Null => serializer.serialize_unit(),
+            Json::Bool(truth) => truth.serialize(serializer),
+            Json::Number(Number::Whole(whole)) => whole.serialize(serializer),
+            Json::Number(Number::Text(text)) => {
                 let raw: &RawValue = serde_json::from_str(text).expect("a number's text is JSON");
                 raw.serialize(serializer)
             }
-            Self::String(text) => text.serialize(serializer),
-            Self::Array(items) => items.serialize(serializer),
-            Self::Object(object) => {
-                let mut map = serializer.serialize_map(Some(object.len()))?;
-                for (key, value) in object.iter() {
-                    map.serialize_entry(key, value)?;
-                }
-                map.end()
+            Json::String(text) => match form {
+                Form::Stored => serializer.serialize_str(&text.to_stored()),
+                Form::Shown => serializer.serialize_str(text),
+            },
+            Json::Array(items) => {
+                serializer.collect_seq(items.iter().map(|value| Written { value, form }))
             }
+            Json::Object(object) => serializer
+                .collect_map(object.iter().map(|(key, value)| (key, Written { value, form }))),
         }
     }
 }

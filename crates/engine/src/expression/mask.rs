@@ -42,8 +42,7 @@ impl Mask {
         for (secret, value) in given {
             texts.insert(value.to_owned());
             leaves(&secret.of(value), &mut texts);
-            if let Some(document) = Json::read_text(value.to_owned()).filter(|_| secret.is_whole())
-            {
+            if let Some(document) = Json::read_text(value).filter(|_| secret.is_whole()) {
                 leaves(&document, &mut texts);
             }
         }
@@ -84,18 +83,18 @@ impl Mask {
             return None;
         }
         let mut found = false;
-        let masked = self.laid_over(Json::read(payload), &mut found);
-        found.then(|| masked.to_payload())
+        let masked = self.laid_over(Json::read_data(payload), &mut found);
+        found.then(|| masked.to_data())
     }
 
     fn laid_over(&self, value: Json, found: &mut bool) -> Json {
         match value {
-            Json::String(text) => Json::String(self.masked(text, found)),
+            Json::String(text) => Json::String(self.masked(text.into_shown(), found).into()),
             Json::Number(number) => {
                 let value = Json::Number(number);
                 let is_hidden = self.text(&value.to_text()).is_some();
                 *found |= is_hidden;
-                if is_hidden { Json::String(MASKED.to_owned()) } else { value }
+                if is_hidden { Json::String(MASKED.to_owned().into()) } else { value }
             }
             Json::Array(items) => {
                 Json::Array(items.into_iter().map(|item| self.laid_over(item, found)).collect())
@@ -126,7 +125,7 @@ impl Mask {
 fn leaves(value: &Json, texts: &mut BTreeSet<String>) {
     match value {
         Json::String(text) => {
-            texts.insert(text.clone());
+            texts.insert(text.to_string());
         }
         Json::Number(_) => {
             texts.insert(value.to_text());
@@ -139,7 +138,7 @@ fn leaves(value: &Json, texts: &mut BTreeSet<String>) {
 
 /// The text as common libraries write it inside a JSON string.
 fn escapes(text: &str) -> [String; 4] {
-    let quoted = Json::String(text.to_owned()).to_text();
+    let quoted = Json::String(text.to_owned().into()).to_text();
     let plain = &quoted[1..quoted.len() - 1];
     let by_unit = |is_escaped: fn(char) -> bool, upper: bool| {
         let mut out = String::with_capacity(plain.len());

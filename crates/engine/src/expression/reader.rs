@@ -4,17 +4,27 @@
 //! JSON after all gives some value and never a panic.
 
 use super::json::{Json, Number};
+use super::secrets::has_late;
+use super::text::Text;
 
 /// Deeper values are null; a payload that came through the door nests less.
 const LEVELS_MAX: usize = 128;
 
 pub(super) struct Reader<'t> {
     rest: &'t str,
+    /// Whether its strings may hold late expressions.
+    is_late: bool,
 }
 
 impl<'t> Reader<'t> {
-    pub(super) fn new(text: &'t str) -> Self {
-        Self { rest: text }
+    /// Of a payload that is stored.
+    pub(super) fn stored(text: &'t str) -> Self {
+        Self { rest: text, is_late: has_late(text) }
+    }
+
+    /// Of data as it came.
+    pub(super) fn data(text: &'t str) -> Self {
+        Self { rest: text, is_late: false }
     }
 
     pub(super) fn value(&mut self, level: usize) -> Json {
@@ -28,7 +38,9 @@ impl<'t> Reader<'t> {
                 Json::Object(self.items(|reader| reader.entry(level)).into_iter().collect())
             }
             Some(b'[') => Json::Array(self.items(|reader| reader.value(level + 1))),
-            Some(b'"') => self.text().map_or(Json::Null, Json::String),
+            Some(b'"') => self.text().map_or(Json::Null, |text| {
+                Json::String(if self.is_late { Text::stored(text) } else { text.into() })
+            }),
             Some(_) | None => self.word(),
         }
     }

@@ -13,11 +13,12 @@ use serde_json::Value;
 
 use super::PATH_NODES_MAX;
 use super::json::Json;
-use super::path::{Path, Query};
+use super::path::{ENV, Path, Query};
 use super::scope::Source;
-use super::secrets::{self, SECRETS};
+use super::secrets::SECRETS;
 use super::select::{self, Answer, Budget, Root};
 use super::template::{self, Part};
+use super::text::Text;
 
 /// Expressions inside expressions; one nested deeper is null, before the stack ends.
 const NESTING_MAX: usize = 32;
@@ -81,7 +82,7 @@ pub(super) trait Resolve {
                 };
                 Json::Object(map.iter().map(resolved).collect())
             }
-            Value::Null | Value::Bool(_) | Value::Number(_) => Json::from(template),
+            Value::Null | Value::Bool(_) | Value::Number(_) => Json::written(template),
         }
     }
 
@@ -90,14 +91,12 @@ pub(super) trait Resolve {
         if let [Part::Expression(path)] = parts.as_slice() {
             return self.evaluate(path, task, nesting);
         }
-        let mut out = String::with_capacity(text.len());
+        let mut out = Text::default();
         for part in parts {
             match part {
-                // Inside a path text is text; in what is stored it must not pass for a secret.
-                Part::Text(text) if nesting > 0 => out.push_str(text),
-                Part::Text(text) => out.push_str(&secrets::escaped(text)),
+                Part::Text(text) => out.push_str(text),
                 Part::Expression(path) => {
-                    out.push_str(&self.evaluate(path, task, nesting).into_plain());
+                    out.push(&self.evaluate(path, task, nesting).into_text());
                 }
             }
         }
@@ -109,7 +108,7 @@ pub(super) trait Resolve {
         let mut key = String::new();
         for part in template::split(template) {
             match part {
-                Part::Text(text) => key.push_str(&secrets::escaped(text)),
+                Part::Text(text) => key.push_str(text),
                 Part::Expression(path) => {
                     let found = self.evaluate(path, task, 0);
                     if found.is_blank() {
@@ -136,17 +135,29 @@ pub(super) trait Resolve {
         };
         let path = path.trim();
         if path.is_empty() {
-            return Json::String(String::new());
+            return Json::String(Text::default());
         }
         // Only the definition says that something is a secret, never the data brought into a path.
         if written.trim_start().starts_with(SECRETS) {
             let is_plain = !path.contains(['$', '{', '}']);
-            return if is_plain { Json::String(format!("${{{path}}}")) } else { Json::Null };
+            return match is_plain {
+                true => Json::String(Text::late(format!("${{{path}}}"))),
+                false => Json::Null,
+            };
         }
-        if let Some(value) = self.named(path, task) {
+        let fixed = written.split("${").next().unwrap_or_default();
+        let is_computed = fixed.len() < written.len();
+        if let Some(value) = self.named(path, task).filter(|_| !is_computed) {
             return value;
         }
-        Query::parse(path).map_or(Json::Null, |query| self.select(&query))
+        match Query::parse(path) {
+            // The same holds for the environment.
+            Some(query) if is_computed && query.reads_environment() && !fixed.contains(ENV) => {
+                Json::Null
+            }
+            Some(query) => self.select(&query),
+            None => Json::Null,
+        }
     }
 
     fn select(&mut self, query: &Query) -> Json {

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use semel_model::{TaskId, WorkflowStatus};
+use semel_model::{Payload, RUN_FIELDS, TASK_FIELDS, TaskId, WorkflowStatus};
 use serde_json::json;
 
 use super::json::{Json, Object};
@@ -25,46 +25,6 @@ pub(crate) enum Source {
     TaskOutput(TaskId),
 }
 
-const RUN_FIELDS: [&str; 16] = [
-    "input",
-    "output",
-    "status",
-    "workflowId",
-    "parentWorkflowId",
-    "parentWorkflowTaskId",
-    "workflowType",
-    "version",
-    "correlationId",
-    "reasonForIncompletion",
-    "schemaVersion",
-    "variables",
-    "createTime",
-    "taskToDomain",
-    "priority",
-    "idempotencyKey",
-];
-
-const TASK_FIELDS: [&str; 18] = [
-    "input",
-    "output",
-    "taskType",
-    "status",
-    "referenceTaskName",
-    "retryCount",
-    "correlationId",
-    "pollCount",
-    "taskDefName",
-    "scheduledTime",
-    "startTime",
-    "endTime",
-    "workflowInstanceId",
-    "taskId",
-    "reasonForIncompletion",
-    "callbackAfterSeconds",
-    "workerId",
-    "iteration",
-];
-
 impl Resolve for Turn<'_> {
     fn reading(&mut self) -> &mut Reading {
         &mut self.reading
@@ -73,9 +33,9 @@ impl Resolve for Turn<'_> {
     /// The whole path as a name of its own, not a path: what does not belong to the run.
     fn named(&mut self, name: &str, task: Option<TaskId>) -> Option<Json> {
         if name.starts_with("NETFLIX_") {
-            return self.environment_value(name).map(Json::String);
+            return self.environment_value(name).map(|value| Json::String(value.into()));
         }
-        self.system_parameter(name, task).map(|value| Json::from(&value))
+        self.system_parameter(name, task).map(|value| Json::written(&value))
     }
 
     /// The document a path starts in, and how many of its steps led there. A path has to begin with
@@ -127,7 +87,7 @@ impl Turn<'_> {
             Ok(_) => return None,
             Err(_) => execution.loop_head(&task).into_iter().find(|(key, _)| *key == wanted)?,
         };
-        let value = Json::read_text(found.1)?;
+        let value = Json::read(&Payload::from_text(found.1).ok()?);
         self.spending(|budget| budget.spend(value.size().nodes))?;
         Some(Arc::new(Json::Object([(wanted.to_owned(), value)].into_iter().collect())))
     }
@@ -166,7 +126,7 @@ impl Turn<'_> {
             "parentWorkflowTaskId" => json!(execution.parent().map(|it| it.task.to_string())),
             _ => return None,
         };
-        Some(Arc::new(Json::from(&value)))
+        Some(Arc::new(Json::data(&value)))
     }
 
     fn task_field(&mut self, task: &Task, field: &str) -> Option<Arc<Json>> {
@@ -193,14 +153,14 @@ impl Turn<'_> {
             "iteration" => json!(task.iteration()),
             _ => return None,
         };
-        Some(Arc::new(Json::from(&value)))
+        Some(Arc::new(Json::data(&value)))
     }
 
     /// One value of `workflow.env`: text, or what its JSON says if the path goes on inside. All
     /// values together are nobody's: a decision notes each value it has read.
     fn environment(&mut self, name: &str, is_inside: bool) -> Option<Arc<Json>> {
         let value = self.environment_value(name)?;
-        let value = if is_inside { Json::read_text(value)? } else { Json::String(value) };
+        let value = if is_inside { Json::read_text(&value)? } else { Json::String(value.into()) };
         self.spending(|budget| budget.spend(value.size().nodes))?;
         Some(Arc::new(value))
     }

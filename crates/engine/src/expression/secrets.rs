@@ -1,10 +1,10 @@
 //! # Secrets: `${workflow.secrets.NAME}` in what is handed out
 //!
-//! What is stored keeps the expression as text. Only the copy that leaves for a worker has the
-//! value: [`reveal`] puts it there, in one pass, and never looks at what it has put. Text that only
-//! looks like such an expression is stored with one more `$`, which is taken away here again, so
-//! `$${workflow.secrets.X}` in a definition reaches the worker as `${workflow.secrets.X}`. The fence
-//! of the hand-out, `${CPEWF_FENCE}`, is no secret and takes the same way: nobody knows it before.
+//! What is stored keeps the expression. Only the copy that leaves for a worker has the value:
+//! [`reveal`] puts it there, in one pass, and never looks at what it has put. Data from outside is
+//! [`disarmed`] before it is stored, so that only a definition asks for a secret; what is text
+//! reaches the worker as it came ([`Text`] says how the two are told apart). The fence of the
+//! hand-out, `${CPEWF_FENCE}`, is no secret and takes the same way: nobody knows it before.
 //!
 //! **May not:** know where values come from; they are looked up by whoever hands out.
 
@@ -16,6 +16,7 @@ use super::PATH_NODES_MAX;
 use super::json::{Json, Object};
 use super::path::Query;
 use super::select::{self, Answer, Budget, Root};
+use super::text::Text;
 use crate::effect::FENCE;
 
 /// Kept as text in what is stored; put in place only in the copy that is handed out.
@@ -51,10 +52,10 @@ impl Secret {
     /// What of the value is asked for; null when its JSON does not have it.
     pub(super) fn of(&self, value: &str) -> Json {
         if self.inside.is_empty() {
-            return Json::String(value.to_owned());
+            return Json::String(value.to_owned().into());
         }
         let query = Query::parse(&format!("secret{}", self.inside));
-        let document = Json::read_text(value.to_owned());
+        let document = Json::read_text(value);
         let (Some(query), Some(document)) = (query, document) else { return Json::Null };
         if !query.documents.is_empty() {
             return Json::Null; // A path from `$` has nothing to start from.
@@ -71,7 +72,7 @@ impl Secret {
 }
 
 /// What is put in place when the task is handed out.
-enum Late {
+pub(super) enum Late {
     Secret(Secret),
     Fence,
 }
@@ -86,7 +87,7 @@ pub fn is_unfinished(input: &Payload) -> bool {
     has_late(input.text())
 }
 
-fn has_late(text: &str) -> bool {
+pub(super) fn has_late(text: &str) -> bool {
     text.contains(SECRETS) || text.contains(FENCE)
 }
 
@@ -102,9 +103,9 @@ pub fn reveal(
     }
     let mut resolve = |late: &Late| match late {
         Late::Secret(secret) => lookup(&secret.name).map(|value| secret.of(&value)),
-        Late::Fence => fence.map(|fence| Json::String(fence.to_string())),
+        Late::Fence => fence.map(|fence| Json::String(fence.to_string().into())),
     };
-    revealed(Json::read(input), &mut resolve).to_payload()
+    revealed(Json::read(input), &mut resolve).to_data()
 }
 
 /// Every secret the input asks for, each once.
@@ -123,41 +124,25 @@ pub fn secrets_in(input: &Payload) -> Vec<Secret> {
     found
 }
 
-/// Template text as it is stored: whatever would pass for a secret, or the fence, gets one more `$`.
-pub(super) fn escaped(text: &str) -> Cow<'_, str> {
-    if !has_late(text) {
-        return Cow::Borrowed(text);
-    }
-    let mut out = String::with_capacity(text.len() + 1);
-    let mut rest = text;
-    while let Some(at) = rest.find("${") {
-        let (before, found) = rest.split_at(at);
-        out.push_str(before);
-        out.push_str(if is_late(found) { "$${" } else { "${" });
-        rest = &found[2..];
-    }
-    out.push_str(rest);
-    Cow::Owned(out)
-}
-
-/// Data as somebody may bring it who must not see secrets: whatever would pass for one is text.
+/// Data from outside as it is stored: whatever would pass for a secret in it is text.
 pub fn disarmed(data: &Payload) -> Payload {
-    if is_unfinished(data) { disarm(Json::read(data)).to_payload() } else { data.clone() }
-}
-
-fn disarm(value: Json) -> Json {
-    match value {
-        Json::String(text) => Json::String(escaped(&text).into_owned()),
-        Json::Array(items) => Json::Array(items.into_iter().map(disarm).collect()),
-        Json::Object(object) => {
-            let entries = object.into_entries().into_iter();
-            Json::Object(entries.map(|(key, value)| (key, disarm(value))).collect::<Object>())
-        }
-        other @ (Json::Null | Json::Bool(_) | Json::Number(_)) => other,
+    match may_hold_late(data.text()) || data.text().contains("\\u") {
+        true => Json::read_data(data).to_payload(),
+        false => data.clone(),
     }
 }
 
-fn is_late(expression: &str) -> bool {
+/// What is stored as people are shown it: without the `$` that makes it text.
+pub fn shown(stored: &Payload) -> Payload {
+    if is_unfinished(stored) { Json::read(stored).to_data() } else { stored.clone() }
+}
+
+/// A cheap look: text that does not holds no late expression, and nothing that looks like one.
+pub(super) fn may_hold_late(text: &str) -> bool {
+    text.contains("${") && has_late(text)
+}
+
+pub(super) fn is_late(expression: &str) -> bool {
     let inside = expression[2..].trim_start();
     let after_fence = inside.strip_prefix(FENCE);
     let is_fence = after_fence.is_some_and(|after| after.trim_start().starts_with('}'));
@@ -166,7 +151,7 @@ fn is_late(expression: &str) -> bool {
 
 fn revealed(value: Json, resolve: &mut dyn FnMut(&Late) -> Option<Json>) -> Json {
     match value {
-        Json::String(text) if has_late(&text) => revealed_text(&text, resolve),
+        Json::String(text) if text.has_late() => revealed_text(&text, resolve),
         Json::Array(items) => {
             Json::Array(items.into_iter().map(|item| revealed(item, resolve)).collect())
         }
@@ -179,38 +164,27 @@ fn revealed(value: Json, resolve: &mut dyn FnMut(&Late) -> Option<Json>) -> Json
     }
 }
 
-fn revealed_text(text: &str, resolve: &mut dyn FnMut(&Late) -> Option<Json>) -> Json {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find("${") {
-        let (before, found) = rest.split_at(at);
-        if !is_late(found) {
-            out.push_str(&rest[..at + 2]);
-            rest = &found[2..];
-        } else if let Some(kept) = before.strip_suffix('$') {
-            out.push_str(kept);
-            out.push_str("${");
-            rest = &found[2..];
-        } else if let Some((late, after)) = expression(found) {
-            out.push_str(before);
-            let value = resolve(&late);
-            if out.is_empty() && after.is_empty() && rest.len() == text.len() {
-                return value.unwrap_or(Json::Null);
-            }
-            let value = value.filter(|value| !value.is_null());
-            out.push_str(&value.map(Json::into_plain).unwrap_or_default());
-            rest = after;
-        } else {
-            out.push_str(&rest[..at + 2]);
-            rest = &found[2..];
+fn revealed_text(text: &Text, resolve: &mut dyn FnMut(&Late) -> Option<Json>) -> Json {
+    let mut value_of = |part: &str| {
+        let (late, _) = late_expression(part).expect("what is late was read as an expression");
+        resolve(&late).unwrap_or(Json::Null)
+    };
+    let mut out = Text::default();
+    for (part, is_late) in text.parts() {
+        if is_late && part.len() == text.len() {
+            return value_of(part);
+        }
+        match is_late.then(|| value_of(part)) {
+            None => out.push_str(part),
+            Some(Json::Null) => {}
+            Some(value) => out.push_str(&value.into_plain()),
         }
     }
-    out.push_str(rest);
     Json::String(out)
 }
 
 /// What the expression that the text begins with asks for, and the text after it.
-fn expression(text: &str) -> Option<(Late, &str)> {
+pub(super) fn late_expression(text: &str) -> Option<(Late, &str)> {
     let (path, after) = text[2..].split_once('}')?;
     if path.trim() == FENCE {
         return Some((Late::Fence, after));

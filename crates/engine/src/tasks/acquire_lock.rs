@@ -3,7 +3,9 @@
 //! Without `leaseSeconds` the lock is the run's until it gives it back or ends. Whoever finds it
 //! taken waits in line, and looks now and then whether its owner has let the lease lapse.
 
-use semel_model::{ExecutionId, Payload, TaskId, TaskStatus, Timestamp};
+use semel_model::{
+    ExecutionId, Payload, TaskId, TaskStatus, Timestamp, lock_lease_seconds, lock_name,
+};
 use serde_json::{Value, json};
 
 use crate::change::Change;
@@ -12,12 +14,6 @@ use crate::kinds::Kind;
 use crate::record::{Detail, Record, RecordKey, RecordState};
 use crate::task::Task;
 use crate::turn::Turn;
-
-/// The names of locks are keys of records.
-pub const LOCK_NAME_BYTES_MAX: usize = semel_model::IDEMPOTENCY_KEY_BYTES_MAX;
-
-/// The longest lease of a lock or an effect.
-pub const LEASE_SECONDS_MAX: i64 = 7 * 24 * 3_600;
 
 /// Before the first look at an owner who may have gone; later looks are further apart.
 const FIRST_LOOK_MS: i64 = 30_000;
@@ -154,32 +150,6 @@ impl Record {
 /// The lock and for how long: 0 is until the run ends.
 fn wanted(input: &Value) -> Result<(RecordKey, u64), String> {
     let name = lock_name(input)?;
-    let lease = match input.get("leaseSeconds").filter(|given| !given.is_null()) {
-        None => 0,
-        Some(given) => {
-            let text = given.as_str().map(str::trim);
-            let number = given.as_i64().or_else(|| text?.parse().ok());
-            let fits = number.filter(|seconds| (1..=LEASE_SECONDS_MAX).contains(seconds));
-            fits.ok_or_else(|| {
-                format!("leaseSeconds must be a number from 1 to {LEASE_SECONDS_MAX}, not {given}")
-            })?
-        }
-    };
+    let lease = lock_lease_seconds(input)?.unwrap_or(0);
     Ok((RecordKey::lock(&name), lease.unsigned_abs() * 1_000))
-}
-
-pub(crate) fn lock_name(input: &Value) -> Result<String, String> {
-    let given = input.get("name").unwrap_or(&Value::Null);
-    let name = match given {
-        Value::String(name) => name.clone(),
-        Value::Number(number) => number.to_string(),
-        other @ (Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_)) => {
-            return Err(format!("name must be the name of a lock, not {other}"));
-        }
-    };
-    let fits = !name.trim().is_empty() && name.len() <= LOCK_NAME_BYTES_MAX && !name.contains('\0');
-    match fits {
-        true => Ok(name),
-        false => Err(format!("name must be 1 to {LOCK_NAME_BYTES_MAX} bytes without NUL")),
-    }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use semel_model::{Payload, TaskId, TaskStatus};
 use serde_json::{Value, json};
 
-use crate::change::Change;
+use crate::change::{Change, HandOutFacts};
 use crate::decide::Stop;
 use crate::execution::Execution;
 use crate::kinds::Kind;
@@ -145,12 +145,36 @@ impl Turn<'_> {
             return self.end_as_said(task.id, &value, gathered);
         }
         self.emit(Change::Heard { task: task.id });
+        self.note_so_far(task.id, &value);
         let asked = task.question.as_ref().map(|asked| asked.input.clone());
         let is_changed = asked != Some(self.execution().join_scope(task));
         if is_changed {
             self.joins.insert(task.seq); // Something ended while it was asked.
         }
         self.stirred = true;
+    }
+
+    /// What the program says while the JOIN waits on is shown until it ends.
+    fn note_so_far(&mut self, id: TaskId, verdict: &Value) {
+        let task = self.execution().expect_task(id).clone();
+        let output = verdict.get("outputData").filter(|it| it.is_object()).map(Payload::from_value);
+        let reason = verdict.get("reasonForIncompletion").and_then(Value::as_str);
+        let output = output.unwrap_or_else(|| task.output.clone());
+        let reason = reason.map(str::to_owned).or_else(|| task.reason.clone());
+        if output == task.output && reason == task.reason {
+            return;
+        }
+        let (output, ready_at) = (self.store(output), self.now());
+        let hand_out = HandOutFacts { started_at: task.started_at, ..HandOutFacts::default() };
+        self.emit(Change::TaskProgressed {
+            task: id,
+            output,
+            ready_at,
+            reason,
+            callback_after_seconds: 0,
+            fingerprint: None,
+            hand_out,
+        });
     }
 
     fn end_as_said(&mut self, id: TaskId, verdict: &Value, gathered: Payload) {
@@ -182,7 +206,10 @@ impl Turn<'_> {
         let names: Vec<&str> = names.filter(missing).take(NAMED_MAX).map(|name| &**name).collect();
         let why = match (names.is_empty(), program(task)) {
             (false, _) => format!("it waits for tasks that will not run: {}", names.join(", ")),
-            (true, Some(_)) => "everything is over and its expression is not true".to_owned(),
+            (true, Some(_)) => match &task.reason {
+                Some(said) => format!("everything is over and its expression is not true: {said}"),
+                None => "everything is over and its expression is not true".to_owned(),
+            },
             (true, None) => "nothing is left that could end it".to_owned(),
         };
         self.end_failed(task.id, TaskStatus::FailedWithTerminalError, &why);

@@ -2,11 +2,10 @@
 //!
 //! Giving back what is not this run's any more does nothing, and says so.
 
-use semel_model::{Payload, TaskId, TaskStatus};
+use semel_model::{Payload, TaskId, TaskStatus, lock_name};
 use serde_json::json;
 
 use crate::decide::Stop;
-use crate::tasks::acquire_lock::lock_name;
 use crate::turn::Turn;
 
 impl Turn<'_> {

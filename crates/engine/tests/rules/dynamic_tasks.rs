@@ -44,6 +44,20 @@ fn named_after_a_type_of_the_engine_it_is_a_task_of_that_type() {
 }
 
 #[test]
+fn it_waits_for_the_start_delay_whatever_it_becomes() {
+    for (name, begun) in [("resize", "SCHEDULED"), ("NOOP", "COMPLETED")] {
+        let fields = json!({"dynamicTaskNameParam": "what", "startDelay": 10,
+            "inputParameters": {"what": name}});
+        let mut run = Bench::start(flow(&[system("d", "DYNAMIC", fields)]), json!({}));
+        run.reads(&["RUNNING", "d 0 SCHEDULED"]);
+        assert!(run.latest("d").ready_at > run.now);
+        run.tick(10);
+        assert_eq!(run.latest("d").status.as_str(), begun);
+        run.replay();
+    }
+}
+
+#[test]
 fn without_a_name_the_run_fails_and_says_why() {
     for name in [json!(null), json!(""), json!("a\0b")] {
         let run = named(name.clone());

@@ -379,3 +379,15 @@ fn only_so_many_answers_and_bytes_are_kept() {
     let full = refusal(signal(&mut run, large));
     assert!(matches!(full, Rejection::Full(_)), "{full:?}");
 }
+
+#[test]
+fn a_step_that_nobody_knows_is_not_found_whether_the_run_goes_on_or_not() {
+    let mut run = run(&[]);
+    let nobody =
+        |it: &Result<Vec<Change>, Stop>| matches!(it, Err(Stop::Rejected(Rejection::NotFound(_))));
+    assert!(nobody(&name(&mut run, "nobody", Completed, json!({}))));
+    run.happen(Event::Terminated { reason: None, compensate: false }, &[]).unwrap();
+    assert!(nobody(&name(&mut run, "nobody", Completed, json!({}))));
+    let known = name(&mut run, "z", Completed, json!({}));
+    assert_eq!(known, Err(Rejection::NothingPending.into()), "a step that was never reached");
+}

@@ -159,7 +159,7 @@ fn a_by_name_update_waits_for_the_lease_unless_forced() {
     let (mut run, _) = leased();
     let person = Said::new(run.attempt("a", 0).id, Completed).output(json!({"by": "hand"}));
     let refused = run.name("a", false, &person);
-    assert!(matches!(refused, Err(Stop::Rejected(Rejection::WrongState(_)))), "{refused:?}");
+    assert!(matches!(refused, Err(Stop::Rejected(Rejection::Held(_)))), "{refused:?}");
     run.reads(&["RUNNING", "a 0 SCHEDULED"]);
     run.name("a", true, &person).unwrap();
     run.reads(&["COMPLETED", "a 0 COMPLETED"]);

@@ -238,7 +238,7 @@ fn a_task_that_is_not_there_or_in_somebodys_hands_is_left_alone() {
     }
     run.claim("a", "ann");
     let held = tell(&mut run, complete("a"));
-    assert!(matches!(held, Err(Stop::Rejected(Rejection::WrongState(_)))), "{held:?}");
+    assert!(matches!(held, Err(Stop::Rejected(Rejection::Held(_)))), "{held:?}");
     run.reads(&["RUNNING", "a 0 SCHEDULED"]);
 }
 

@@ -309,6 +309,35 @@ fn an_object_with_an_open_status_means_not_yet() {
 }
 
 #[test]
+fn what_it_says_while_it_waits_is_shown_until_it_ends() {
+    let mut run = scripted();
+    let so_far = json!({"status": "IN_PROGRESS", "reasonForIncompletion": "one of two",
+        "outputData": {"so_far": 1}});
+    run.say("j", so_far);
+    assert_eq!(run.output_at("j"), json!({"so_far": 1}));
+    assert_eq!(run.reason_at("j"), "one of two");
+    run.complete("a", json!({"x": 1}));
+    run.say("j", json!(false));
+    assert_eq!(run.output_at("j"), json!({"so_far": 1}), "nothing new was said");
+    run.complete("b", json!({}));
+    run.say("j", json!(true));
+    assert_eq!(run.latest("j").status, TaskStatus::Completed);
+    assert_eq!(
+        (run.output_at("j"), run.latest("j").reason.clone()),
+        (json!({"a": {"x": 1}}), None)
+    );
+    run.replay();
+    let mut run = scripted();
+    for name in ["a", "b"] {
+        run.complete(name, json!({}));
+        run.say("j", json!({"status": "IN_PROGRESS", "reasonForIncompletion": "the bank is shut"}));
+    }
+    run.say("j", json!(false));
+    let why = "everything is over and its expression is not true: the bank is shut";
+    assert_eq!(run.reason_at("j"), why);
+}
+
+#[test]
 fn a_status_it_cannot_have_and_a_program_that_throws_fail_it_for_good() {
     let mut run = scripted();
     run.say("j", json!({"status": "MAYBE"}));

@@ -57,6 +57,7 @@ mod loops;
 mod mail;
 mod once;
 mod once_doubts;
+mod once_forced;
 mod once_names;
 mod once_runs;
 mod once_turns;

@@ -1,7 +1,7 @@
 //! # Effects in doubt: who had the task fell silent, and what each policy makes of it
 
 use semel_engine::{
-    EffectStatus, Event, Progress, RecordState, Rejection, Resolution, Slot, Stop, effect_record,
+    EffectStatus, Event, RecordState, Rejection, Resolution, Slot, Stop, effect_record,
 };
 use semel_model::{ExecutionId, TaskResultStatus, TaskStatus};
 use serde_json::{Value, json};
@@ -328,49 +328,6 @@ fn the_last_attempt_holds_the_run_however_it_ends() {
     family.reads(run, &["RUNNING", "charge 0 FAILED", "charge 1 IN_PROGRESS"]);
     assert_eq!(status(&family, run), EffectStatus::Unknown);
     resolve(&mut family, run, true, json!({"n": 1})).expect("somebody says");
-    let story = ["RUNNING", "charge 0 FAILED", "charge 1 COMPLETED", "ship 0 SCHEDULED"];
-    family.reads(run, &story);
-    family.run(run).replay();
-}
-
-#[test]
-fn what_a_person_forces_is_unknown_unless_the_person_says() {
-    let force = |family: &mut Family, run, status, output: Value| {
-        let progress = Progress {
-            status,
-            output: Slot(0),
-            reason: None,
-            worker: None,
-            callback_after_seconds: 0,
-        };
-        let event =
-            Event::Named { reference: "charge".into(), force: true, progress, distinct: false };
-        family.tell(run, event, &[payload(&output)]).expect("a person may force it");
-    };
-    let says = |applied: Value| json!({"_effect": {"applied": applied}});
-    for (output, state) in [
-        (json!({}), RecordState::Unknown),
-        (says(json!("unknown")), RecordState::Unknown),
-        (says(json!(false)), RecordState::Released),
-        (says(json!(true)), RecordState::Failed),
-    ] {
-        let mut family = shop(charge(policy(), json!({})));
-        let run = order(&mut family, "1", 10);
-        family.claim(run, "charge", "ann");
-        let status = TaskResultStatus::FailedWithTerminalError;
-        force(&mut family, run, status, output.clone());
-        family.reads(run, &["FAILED", "charge 0 FAILED_WITH_TERMINAL_ERROR"]);
-        assert_eq!(family.effect("charge_def", "1").state, state, "{output}");
-        family.run(run).replay();
-    }
-    let mut family = shop(charge(policy(), json!({})));
-    let run = order(&mut family, "1", 10);
-    let said = family.claim(run, "charge", "ann");
-    force(&mut family, run, TaskResultStatus::Failed, json!({}));
-    family.reads(run, &["RUNNING", "charge 0 FAILED", "charge 1 IN_PROGRESS"]);
-    assert!(!is_offered(&family, run), "the next attempt is not handed out in doubt");
-    family.report(run, &said.output(json!({"n": 1}))).expect("whoever had it knows");
-    family.deliver_all();
     let story = ["RUNNING", "charge 0 FAILED", "charge 1 COMPLETED", "ship 0 SCHEDULED"];
     family.reads(run, &story);
     family.run(run).replay();

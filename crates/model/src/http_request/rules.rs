@@ -74,14 +74,15 @@ fn is_open(request: &Map<String, Value>) -> bool {
         "followRedirects",
         "asyncComplete",
     ];
-    decides.iter().filter_map(|name| request.get(*name)).any(has_expression)
+    decides.iter().filter_map(|name| request.get(*name)).any(is_computed)
 }
 
-fn has_expression(value: &Value) -> bool {
+/// Whether some of it is known only when a run gets there.
+pub(crate) fn is_computed(value: &Value) -> bool {
     match value {
         Value::String(text) => text.contains("${"),
-        Value::Array(items) => items.iter().any(has_expression),
-        Value::Object(map) => map.values().any(has_expression),
+        Value::Array(items) => items.iter().any(is_computed),
+        Value::Object(map) => map.values().any(is_computed),
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }

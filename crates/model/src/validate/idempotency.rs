@@ -146,6 +146,16 @@ impl Findings {
         if let Some(concurrency) = &definition.concurrency {
             self.concurrency(&format!("{prefix}concurrency"), concurrency);
         }
+        if let Some(config) = &definition.rate_limit_config {
+            for (field, limit) in [
+                ("concurrentExecLimit", Some(config.concurrent_exec_limit)),
+                ("concurrentExecutionLimit", config.concurrent_execution_limit),
+            ] {
+                let limit = limit.unwrap_or(0);
+                let message = format!("{field}: {limit} must be >= 0; 0 means no limit");
+                self.at_least(format!("{prefix}rateLimitConfig.{field}"), limit, 0, message);
+            }
+        }
     }
 
     fn start_policy(&mut self, path: &str, policy: &StartPolicy) {
@@ -295,6 +305,18 @@ mod tests {
         for effect in [json!({}), json!({"key": " "}), json!({"key": "fixed"})] {
             assert_eq!(of_effect(&effect), [""; 0], "{effect}");
         }
+    }
+
+    #[test]
+    fn a_rate_limit_below_none_is_refused() {
+        for field in ["concurrentExecLimit", "concurrentExecutionLimit"] {
+            let found = of_definition(&json!({"rateLimitConfig": {field: -1}}));
+            let said =
+                format!("rateLimitConfig.{field}: {field}: -1 must be >= 0; 0 means no limit");
+            assert_eq!(found, [said]);
+        }
+        let none = json!({"rateLimitConfig": {"rateLimitKey": "k", "concurrentExecLimit": 0}});
+        assert_eq!(of_definition(&none), [""; 0]);
     }
 
     #[test]

@@ -3,57 +3,55 @@
 //! Conductor registers all of this, so a team that brings its definitions can register them too. What
 //! is only known at run time (an expression, what the registry holds then) is not judged here.
 
-use std::collections::HashSet;
-
-use serde_json::Value;
-
+use super::references::References;
+use super::step_type::{Broken, Then, broken};
 use super::{
-    LABEL_CHARS_MAX, MESSAGE_CHARS_MAX, PATH_CHARS_MAX, Place, VIOLATIONS_MAX, places, shortened,
+    LABEL_CHARS_MAX, MESSAGE_CHARS_MAX, PATH_CHARS_MAX, Place, Registered, VIOLATIONS_MAX,
+    at_run_time, parameters, places, shortened, without_effect,
 };
 use crate::{
-    EventHandler, STATE_KEYS, Warning, WarningKind, WorkflowDef, WorkflowTask, http_request,
-    is_absent_type, may_have_effect,
+    EventHandler, STATE_KEYS, TaskDef, Warning, WarningKind, WorkflowDef, WorkflowTask,
+    is_absent_type, meant_type,
 };
 
-/// Fields of a request that Conductor has too. What is wrong with one of ours is refused.
-const CONDUCTORS_HTTP_FIELDS: [&str; 9] = [
-    "uri",
-    "method",
-    "headers",
-    "body",
-    "accept",
-    "contentType",
-    "connectionTimeOut",
-    "readTimeOut",
-    "asyncComplete",
-];
-
-/// Whether a broken rule of a request is one that Conductor leaves to the run.
-pub(super) fn is_left_to_the_run(field: &str) -> bool {
-    let first = field.split('.').next().unwrap_or_default();
-    CONDUCTORS_HTTP_FIELDS.contains(&first)
-}
-
 impl WorkflowDef {
-    /// Every place that is registered and will not do what it says, definitions given in place
-    /// included.
+    /// Every place that is registered and will not do what it says, as far as the definition alone can
+    /// tell; definitions given in place included.
     pub fn warnings(&self) -> Vec<Warning> {
+        self.warnings_knowing(&|_| None)
+    }
+
+    /// As `warnings`, where inputs may also come from the template of a registered task.
+    pub fn warnings_knowing(&self, registered: Registered<'_>) -> Vec<Warning> {
         let mut found = Found::default();
         let mut open = vec![(String::new(), self)];
         while let Some((prefix, definition)) = open.pop() {
-            found.head(&prefix, definition);
             let places = places(&prefix, definition);
-            let references: HashSet<_> =
-                places.iter().map(|place| place.step.task_reference_name.as_str()).collect();
+            let references = References::of(&places);
+            found.all(without_effect::of_definition(&prefix, definition));
+            found.secrets(&prefix, definition);
+            found.all(references.lost_in_head(&prefix, definition));
             for place in &places {
                 found.step(place);
-                found.cache(place);
-                found.http(place);
+                found.of_type(place, registered);
+                found.all(without_effect::of_step(place, registered));
+                found.all(parameters::unread(place));
                 found.states(place);
                 found.neighbours(place, &references);
+                let is_refused = place.is_top_level && std::ptr::eq(definition, self);
+                found.all(references.lost_in_step(place, is_refused));
             }
             open.extend(places.iter().rev().filter_map(Place::given_definition));
         }
+        found.list
+    }
+}
+
+impl TaskDef {
+    /// What of it is kept, and changes nothing.
+    pub fn warnings(&self) -> Vec<Warning> {
+        let mut found = Found::default();
+        found.all(without_effect::of_task("", self));
         found.list
     }
 }
@@ -100,27 +98,37 @@ impl Found {
         self.add(WarningKind::NoEffect, path, message);
     }
 
-    fn head(&mut self, prefix: &str, definition: &WorkflowDef) {
-        let idle = "is kept, and without effect in this release";
-        if definition.cache_config.is_some() {
-            self.no_effect(format!("{prefix}cacheConfig"), idle);
+    fn all(&mut self, warnings: Vec<Warning>) {
+        for Warning { kind, path, message } in warnings {
+            self.add(kind, path, message);
         }
-        if definition.masked_fields.as_ref().is_some_and(|fields| !fields.is_empty()) {
-            self.no_effect(format!("{prefix}maskedFields"), idle);
+    }
+
+    fn secrets(&mut self, prefix: &str, definition: &WorkflowDef) {
+        if definition.secrets.is_none() {
+            return;
         }
-        let sink = definition.workflow_status_listener_sink.as_deref().unwrap_or_default();
-        if !(sink.is_empty() || sink == "conductor" || sink.starts_with("conductor:")) {
-            let message = format!("{idle}: only conductor sinks are; the usual event is published");
-            self.no_effect(format!("{prefix}workflowStatusListenerSink"), message);
+        for name in &definition.secrets_named() - &definition.secrets_allowed() {
+            let message =
+                format!("{name} is named by an expression and not listed: its step fails");
+            self.fails(format!("{prefix}secrets"), message);
         }
     }
 
     fn step(&mut self, Place { path, step, .. }: &Place<'_>) {
+        let kind = shortened(&step.kind, LABEL_CHARS_MAX);
+        let meant = meant_type(&step.kind);
         if is_absent_type(&step.kind) {
+            let meant = meant.map(|meant| format!("; is {meant} meant?")).unwrap_or_default();
             let message = format!(
-                "task type {} is not in this release, and a task of it fails: give the step a type \
-                 of your own and let a worker do it",
-                step.kind
+                "task type {kind} is not in this release, and a task of it fails: give the step a \
+                 type of your own and let a worker do it{meant}"
+            );
+            self.fails(format!("{path}.type"), message);
+        } else if let Some(meant) = meant {
+            let message = format!(
+                "{kind} is no system type: a task of it waits for a worker that polls {kind}; is \
+                 {meant} meant?"
             );
             self.fails(format!("{path}.type"), message);
         }
@@ -135,26 +143,18 @@ impl Found {
         }
     }
 
-    /// A cache is kept for steps that have a result of their own.
-    fn cache(&mut self, Place { path, step, .. }: &Place<'_>) {
-        if step.cache_config.is_some() && !may_have_effect(&step.kind) {
-            let message = format!("a {} has no result to keep: it is not used there", step.kind);
-            self.no_effect(format!("{path}.cacheConfig"), message);
+    /// The rules of its type: those that only a run would be told of.
+    fn of_type(&mut self, place: &Place<'_>, registered: Registered<'_>) {
+        if is_absent_type(&place.step.kind) {
+            return; // A task of it fails whatever its fields say.
         }
-    }
-
-    fn http(&mut self, Place { path, step, .. }: &Place<'_>) {
-        let Some((at, request)) = written_request(step) else { return };
-        let objections = http_request::objections(request);
-        let is_refused = objections.iter().any(|(field, _)| field == "hedgingConfig");
-        for (field, why) in objections {
-            if is_left_to_the_run(&field) {
-                self.fails(format!("{path}.{at}.{field}"), format!("{why}; the task fails"));
+        let in_loop = if place.is_in_loop { broken(place, registered) } else { vec![] };
+        let anywhere = at_run_time::failing(place, registered);
+        for Broken { path, message, then, .. } in in_loop.into_iter().chain(anywhere) {
+            match then {
+                Then::Fails(what) => self.fails(path, format!("{message}; {what}")),
+                Then::GoesOn(what) => self.no_effect(path, format!("{message}; {what}")),
             }
-        }
-        if request.get("hedgingConfig").is_some() && !is_refused {
-            let message = "is kept, and without effect in this release";
-            self.no_effect(format!("{path}.{at}.hedgingConfig"), message);
         }
     }
 
@@ -177,7 +177,7 @@ impl Found {
     fn neighbours(
         &mut self,
         Place { path, step, before, after, is_end_of_branch, .. }: &Place<'_>,
-        references: &HashSet<&str>,
+        references: &References<'_>,
     ) {
         let WorkflowTask { kind, name, .. } = step;
         match kind.as_str() {
@@ -210,22 +210,6 @@ impl Found {
             }
             _ => {}
         }
-    }
-}
-
-/// The request that an HTTP step writes out, and where it stands.
-pub(super) fn written_request(
-    step: &WorkflowTask,
-) -> Option<(&'static str, &serde_json::Map<String, Value>)> {
-    if step.kind != "HTTP" {
-        return None;
-    }
-    let parameters = step.input_parameters();
-    let is_flat = parameters.contains_key("uri") && parameters.contains_key("method");
-    match parameters.get("http_request") {
-        Some(Value::Object(request)) => Some(("inputParameters.http_request", request)),
-        None if is_flat => Some(("inputParameters", parameters)),
-        Some(_) | None => None,
     }
 }
 

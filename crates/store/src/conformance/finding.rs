@@ -160,8 +160,13 @@ fn batch(dice: &mut Dice, seq: u64) -> Batch {
     }
 }
 
-fn value(dice: &mut Dice, kind: Type) -> String {
-    match kind {
+fn value<F: Field>(dice: &mut Dice, field: F) -> String {
+    match field.kind() {
+        Type::Text if !field.choices().is_empty() => {
+            let mut choices = field.choices();
+            choices.extend(["*", "T*T", "FAILED*"]);
+            of(dice, &choices).to_owned()
+        }
         Type::Text => {
             let choices: &[&str] = match dice.roll(6) {
                 0..3 => &NAMES,
@@ -182,13 +187,13 @@ fn value(dice: &mut Dice, kind: Type) -> String {
 fn clause<F: Field>(dice: &mut Dice) -> String {
     let (name, field) = of(dice, F::NAMES);
     let kind = field.kind();
-    let quoted = |dice: &mut Dice| format!("'{}'", value(dice, kind));
+    let quoted = |dice: &mut Dice| format!("'{}'", value(dice, field));
     match (dice.roll(4), kind) {
         (0, Type::Number | Type::Time) => {
-            format!("{name} {} {}", of(dice, &[">", ">="]), value(dice, kind))
+            format!("{name} {} {}", of(dice, &[">", ">="]), value(dice, field))
         }
         (1, Type::Number | Type::Time) => {
-            format!("{name} {} {}", of(dice, &["<", "<="]), value(dice, kind))
+            format!("{name} {} {}", of(dice, &["<", "<="]), value(dice, field))
         }
         (3, _) => format!("{name} != {}", quoted(dice)),
         (0, _) => {

@@ -47,7 +47,7 @@ pub fn runs_are_found_by_either_clause(fixture: &mut dyn Fixture) {
     finds(&desk, "workflowType=order OR workflowType=refund", &[1, 2, 3, 4]);
     finds(&desk, "workflowType=order AND status=FAILED OR idempotencyKey=k-4", &[2, 4]);
     finds(&desk, "workflowType=refund AND (status=FAILED OR idempotencyKey='')", &[3, 4]);
-    finds(&desk, "(workflowType=nobody OR status=nothing)", &[]);
+    finds(&desk, "(workflowType=nobody OR correlationId=nothing)", &[]);
     finds(&desk, "classifier=agent OR workflowId=*", &[1, 2, 3, 4]);
 }
 

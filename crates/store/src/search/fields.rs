@@ -1,5 +1,7 @@
 //! # Fields: what one can search and sort by
 
+use semel_model::{TaskStatus, WorkflowStatus};
+
 /// How a field's values compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
@@ -18,6 +20,11 @@ pub trait Field: Copy + PartialEq + std::fmt::Debug + 'static {
     const START: Self;
 
     fn kind(self) -> Type;
+
+    /// The only values there are; empty: there may be any.
+    fn choices(self) -> Vec<&'static str> {
+        Vec::new()
+    }
 
     fn named(name: &str) -> Option<Self> {
         Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, field)| *field)
@@ -80,6 +87,12 @@ impl Field for WorkflowField {
             Self::Start | Self::Update | Self::End => Type::Time,
         }
     }
+
+    fn choices(self) -> Vec<&'static str> {
+        let is_closed = self == Self::Status;
+        let all = WorkflowStatus::ALL.iter().filter(|_| is_closed);
+        all.map(|status| status.as_str()).collect()
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,5 +138,11 @@ impl Field for TaskField {
             | Self::Status => Type::Text,
             Self::Scheduled | Self::Start | Self::Update | Self::End => Type::Time,
         }
+    }
+
+    fn choices(self) -> Vec<&'static str> {
+        let is_closed = self == Self::Status;
+        let all = TaskStatus::ALL.iter().filter(|_| is_closed);
+        all.map(|status| status.as_str()).collect()
     }
 }

@@ -17,7 +17,7 @@ pub(super) fn criteria<F: Field>(query: &str) -> Result<Vec<Criterion<F>>, Searc
     if query.len() > QUERY_BYTES_MAX {
         return Err(SearchError::TooMuch { what: "query", max: QUERY_BYTES_MAX, unit: "bytes" });
     }
-    let mut reader = Reader::of(query.trim());
+    let mut reader = Reader::of(query.trim(), |name| F::named(name).is_some());
     // Python writes an absent query so.
     if reader.is_at_end() || query.trim() == "None" {
         return Ok(Vec::new());
@@ -148,8 +148,13 @@ pub(super) fn equals<F: Field>(field: F, values: Vec<(String, bool)>) -> Result<
     let values = values.into_iter();
     match field.kind() {
         Type::Text => {
-            let read = |(text, literal)| Pattern::read(text, literal);
-            Ok(Test::Text(values.map(read).collect()))
+            let choices = field.choices();
+            let read = |(text, literal): (String, bool)| {
+                let pattern = Pattern::read(text.clone(), literal);
+                let may_be = choices.iter().any(|choice| pattern.matches(choice));
+                if choices.is_empty() || may_be { Ok(pattern) } else { Err(none_of(field, &text)) }
+            };
+            values.map(read).collect::<Result<_, _>>().map(Test::Text)
         }
         Type::Id => {
             let read = |(text, literal): (String, bool)| {
@@ -175,6 +180,12 @@ fn number<F: Field>(field: F, text: String) -> Result<i64, SearchError> {
 fn wrong<F: Field>(field: F, expected: &'static str, found: String) -> SearchError {
     let found = found.chars().take(SHOWN_CHARS_MAX).collect();
     SearchError::Value { field: field.name(), expected, found }
+}
+
+/// A value that no row has: what is meant would not be found.
+fn none_of<F: Field>(field: F, found: &str) -> SearchError {
+    let found = found.chars().take(SHOWN_CHARS_MAX).collect();
+    SearchError::Choice { field: field.name(), known: field.choices().join(", "), found }
 }
 
 /// What is not indexed by itself can still be found, and the error says how.
@@ -235,19 +246,19 @@ mod tests {
     #[test]
     fn not_binds_before_and_and_and_before_or() {
         for (query, expected) in [
-            ("status=a AND workflowType=b", "a; b"),
-            ("status=a OR workflowType=b", "(a or b)"),
-            ("status=a AND workflowType=b OR correlationId=c", "((a and b) or c)"),
-            ("status=a AND (workflowType=b OR correlationId=c)", "a; (b or c)"),
-            ("NOT status=a AND workflowType=b", "not a; b"),
-            ("NOT (status=a AND workflowType=b)", "not (a and b)"),
-            ("NOT(status=a)OR workflowType=b", "(not a or b)"),
-            ("(status='a')", "a"),
-            ("((status IN ((a), b)) AND (workflowType = c))", "a,b; c"),
-            ("(workflowType=c OR status IN (a,b))", "(c or a,b)"),
-            ("status != a", "not a"),
-            ("status <> a AND workflowType NOT IN (b, c)", "not a; not b,c"),
-            ("NOT NOT status=a", "not not a"),
+            ("classifier=a AND workflowType=b", "a; b"),
+            ("classifier=a OR workflowType=b", "(a or b)"),
+            ("classifier=a AND workflowType=b OR correlationId=c", "((a and b) or c)"),
+            ("classifier=a AND (workflowType=b OR correlationId=c)", "a; (b or c)"),
+            ("NOT classifier=a AND workflowType=b", "not a; b"),
+            ("NOT (classifier=a AND workflowType=b)", "not (a and b)"),
+            ("NOT(classifier=a)OR workflowType=b", "(not a or b)"),
+            ("(classifier='a')", "a"),
+            ("((classifier IN ((a), b)) AND (workflowType = c))", "a,b; c"),
+            ("(workflowType=c OR classifier IN (a,b))", "(c or a,b)"),
+            ("classifier != a", "not a"),
+            ("classifier <> a AND workflowType NOT IN (b, c)", "not a; not b,c"),
+            ("NOT NOT classifier=a", "not not a"),
         ] {
             assert_eq!(grouped(query), expected, "{query}");
         }
@@ -255,11 +266,14 @@ mod tests {
 
     #[test]
     fn several_values_of_one_field_are_one_clause() {
-        for query in ["status=a OR status=b", "(status=a OR status=b)", "status IN (a) OR status=b"]
-        {
+        for query in [
+            "classifier=a OR classifier=b",
+            "(classifier=a OR classifier=b)",
+            "classifier IN (a) OR classifier=b",
+        ] {
             assert_eq!(
                 read(query),
-                Ok(vec![(WorkflowField::Status, texts(&["a", "b"]))]),
+                Ok(vec![(WorkflowField::Classifier, texts(&["a", "b"]))]),
                 "{query}"
             );
         }
@@ -284,19 +298,19 @@ mod tests {
             ("workflowType LIKE 'a%'", "= with *"),
             ("status == RUNNING", "write ="),
             ("parentWorkflowId IS NULL", "= ''"),
-            ("status=a or status=b", "in capitals"),
+            ("classifier=a or classifier=b", "in capitals"),
             ("input.city=Bern", "freeText"),
             ("output=7", "freeText"),
-            ("(status=a", "not closed"),
-            ("status='a')", "not opened"),
-            ("NOT (NOT (status=a)", "not closed"),
+            ("(classifier=a", "not closed"),
+            ("classifier='a')", "not opened"),
+            ("NOT (NOT (classifier=a)", "not closed"),
         ] {
             let said = said(query);
             assert!(said.contains(words), "{query}: {said}");
         }
-        let deep = format!("{}status=a{}", "(".repeat(40), ")".repeat(40));
+        let deep = format!("{}classifier=a{}", "(".repeat(40), ")".repeat(40));
         assert!(said(&deep).contains("nested"), "{}", said(&deep));
-        assert!(said(&format!("{}status=a", "NOT ".repeat(40))).contains("nested"));
+        assert!(said(&format!("{}classifier=a", "NOT ".repeat(40))).contains("nested"));
     }
 
     fn texts(values: &[&str]) -> Test {
@@ -346,7 +360,7 @@ mod tests {
         assert_eq!(correlation("correlationId=dGVzdA=="), texts(&["dGVzdA=="]));
         assert_eq!(correlation("correlationId=''"), texts(&[""]));
         assert_eq!(correlation("correlationId="), texts(&[""]));
-        assert_eq!(correlation("correlationId=ANDERS AND status=x"), texts(&["ANDERS"]));
+        assert_eq!(correlation("correlationId=ANDERS AND classifier=x"), texts(&["ANDERS"]));
         assert_eq!(correlation("correlationId=my order"), texts(&["my order"]));
     }
 
@@ -371,19 +385,28 @@ mod tests {
             "status IS",
             "status IN (RUNNING",
             "status='RUNNING",
-            "status='a' b",
-            "status=a AND",
-            "status=a OR",
-            "status=a OR (",
-            "status=a and status=b",
+            "classifier='a' b",
+            "classifier=a AND",
+            "classifier=a OR",
+            "classifier=a OR (",
+            "classifier=a and classifier=b",
             "AND",
             "workflowType > a",
             "startTime > 1,2",
             "()",
             "startTime BETWEEN 1 AND 2",
+            "workflowType=q && status=RUNNING",
+            "workflowType=q || workflowType=r",
+            "workflowType=q status=RUNNING",
+            "(workflowType=q & status=RUNNING)",
+            "(((",
         ] {
             let said = said(query);
             assert!(said.starts_with("Incorrectly formatted query string: "), "{query}: {said}");
+        }
+        let grammar = said("(((");
+        for word in [">=", "!=", "NOT IN", "AND", "OR", "NOT,"] {
+            assert!(grammar.contains(word), "{word}: {grammar}");
         }
         let expected = "the query's startTime takes milliseconds since 1970, not \"yesterday\"";
         assert_eq!(said("startTime > yesterday"), expected);
@@ -394,6 +417,30 @@ mod tests {
         assert!(unknown.contains("workflowId, workflowType,"), "{unknown}");
         assert!(criteria::<TaskField>("correlationId=x").is_err());
         assert!(criteria::<TaskField>("referenceTaskName=x").is_ok());
+    }
+
+    #[test]
+    fn a_status_that_nothing_has_is_refused_by_name() {
+        let said = |query: &str| read(query).unwrap_err().to_string();
+        let known = "RUNNING, COMPLETED, FAILED, TIMED_OUT, TERMINATED, PAUSED";
+        for wrong in ["RUNNIN", "running", "X*", ""] {
+            for query in
+                [format!("status='{wrong}'"), format!("status NOT IN (RUNNING, '{wrong}')")]
+            {
+                let said = said(&query);
+                assert!(said.contains(known) && said.ends_with(&format!("{wrong:?}")), "{said}");
+            }
+        }
+        assert!(read("status=T*").is_ok() && read("status='*'").is_ok());
+        assert!(criteria::<TaskField>("status=SCHEDULED").is_ok());
+        assert!(criteria::<TaskField>("status=RUNNING").is_err(), "no task is");
+    }
+
+    #[test]
+    fn a_quoted_value_may_look_like_a_clause() {
+        let found = read("correlationId='a && status=RUNNING'").unwrap();
+        assert_eq!(found[0].1, texts(&["a && status=RUNNING"]));
+        assert_eq!(read("correlationId=a b=c").unwrap()[0].1, texts(&["a b=c"]), "b is no field");
     }
 
     /// Pieces that look like queries when thrown together.
@@ -444,7 +491,7 @@ mod tests {
 
         #[test]
         fn a_quoted_value_is_read_as_it_was_written(value in "[^\"]*", other in "[^']*") {
-            let query = format!("status = \"{value}\" AND correlationId IN ('{other}')");
+            let query = format!("classifier = \"{value}\" AND correlationId IN ('{other}')");
             let expected = [&value, &other].map(|text| texts(&[text]));
             let found = read(&query).unwrap();
             proptest::prop_assert_eq!(found.into_iter().map(|it| it.1).collect::<Vec<_>>(), expected);
@@ -453,9 +500,9 @@ mod tests {
 
     #[test]
     fn a_query_has_limits() {
-        let many = format!("status IN ({})", vec!["x"; VALUES_MAX + 1].join(","));
+        let many = format!("classifier IN ({})", vec!["x"; VALUES_MAX + 1].join(","));
         assert!(matches!(read(&many), Err(SearchError::TooMuch { unit: "values", .. })));
-        let long = vec!["status=x"; CLAUSES_MAX + 1].join(" AND ");
+        let long = vec!["classifier=x"; CLAUSES_MAX + 1].join(" AND ");
         assert!(matches!(read(&long), Err(SearchError::TooMuch { unit: "clauses", .. })));
         let large = "x".repeat(QUERY_BYTES_MAX + 1);
         assert!(matches!(read(&large), Err(SearchError::TooMuch { unit: "bytes", .. })));

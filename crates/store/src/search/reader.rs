@@ -40,16 +40,22 @@ const OTHERWISE: [(&str, &str); 4] = [
     ("==", "== is not understood; write ="),
 ];
 
+/// What a query may look like.
+const GRAMMAR: &str = "a clause is a field, then =, !=, <>, <, >, <=, >=, IN or NOT IN, then a value or \
+                       a list of values in parentheses; clauses are joined by AND and OR, negated by \
+                       NOT, and grouped by parentheses";
+
 pub(super) struct Reader<'a> {
     rest: &'a str,
+    is_field: fn(&str) -> bool,
     /// Groups that are open, and NOTs before what is read.
     depth: usize,
     groups: usize,
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn of(text: &'a str) -> Self {
-        Self { rest: text, depth: 0, groups: 0 }
+    pub(super) fn of(text: &'a str, is_field: fn(&str) -> bool) -> Self {
+        Self { rest: text, is_field, depth: 0, groups: 0 }
     }
 
     pub(super) fn rest(&self) -> &'a str {
@@ -130,7 +136,7 @@ impl<'a> Reader<'a> {
         let (name, rest) = self.rest.split_at(end);
         self.rest = rest;
         match name {
-            "" => Err(malformed(clause, "a clause is a field, then =, <, > or IN, then a value")),
+            "" => Err(malformed(clause, GRAMMAR)),
             name => Ok(name),
         }
     }
@@ -267,7 +273,28 @@ impl<'a> Reader<'a> {
                        quoted";
             return Err(malformed(clause, why));
         }
+        if self.hides_clause(value) {
+            let why = "clauses are joined by AND or OR, in capitals; a value that looks like a clause \
+                       is quoted";
+            return Err(malformed(clause, why));
+        }
         Ok(value.to_owned())
+    }
+
+    /// Another clause, joined as in another language or not at all.
+    fn hides_clause(&self, value: &str) -> bool {
+        let is_sign = |word: &str| matches!(word, "&" | "&&" | "|" | "||");
+        let mut words = value.split_whitespace();
+        if words.clone().any(is_sign) {
+            return true;
+        }
+        words.next(); // The value itself.
+        let name = |word: &str| word.split(['=', '<', '>', '!']).next().map(str::len);
+        let is_clause = |word: &str| {
+            let end = name(word).unwrap_or(word.len());
+            end < word.len() && (self.is_field)(&word[..end])
+        };
+        words.any(is_clause)
     }
 
     fn skip_blanks(&mut self) {

@@ -116,7 +116,7 @@ impl Pattern {
         if text.contains('*') && !is_literal { Self::Like(text) } else { Self::Exact(text) }
     }
 
-    fn matches(&self, text: &str) -> bool {
+    pub(super) fn matches(&self, text: &str) -> bool {
         match self {
             Self::Exact(exact) => exact == text,
             Self::Like(pattern) => is_like(pattern, text),

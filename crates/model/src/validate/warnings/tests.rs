@@ -57,7 +57,8 @@ fn a_fork_without_its_join_fails_the_run_there() {
 fn a_dynamic_fork_in_a_branch_has_a_join_of_its_own() {
     let fork = step(
         "FORK_JOIN_DYNAMIC",
-        json!({"taskReferenceName": "d", "dynamicForkJoinTasksParam": "p"}),
+        json!({"taskReferenceName": "d", "dynamicForkJoinTasksParam": "p",
+            "inputParameters": {"p": "${workflow.input.p}"}}),
     );
     let own = step("JOIN", json!({"taskReferenceName": "i"}));
     let join = step("JOIN", json!({"taskReferenceName": "j", "joinOn": ["d"]}));
@@ -87,7 +88,8 @@ fn a_join_waits_for_steps_that_exist() {
     );
     let fork = step(
         "FORK_JOIN_DYNAMIC",
-        json!({"taskReferenceName": "f", "dynamicForkJoinTasksParam": "p"}),
+        json!({"taskReferenceName": "f", "dynamicForkJoinTasksParam": "p",
+            "inputParameters": {"p": "${workflow.input.p}"}}),
     );
     assert_eq!(of(json!([fork, join(json!(["b"]))])), [""; 0]);
 }
@@ -200,4 +202,308 @@ fn a_hostile_definition_gets_a_short_list() {
     let found = definition.warnings();
     assert_eq!(found.len(), VIOLATIONS_MAX);
     assert!(found.iter().all(|it| it.path.len() < 2_000 && it.message.len() < 4_000));
+}
+
+/// Of one step inside a loop, where Conductor does not look.
+fn of_looped(kind: &str, mut fields: Value) -> Vec<String> {
+    fields["taskReferenceName"] = json!("inner");
+    let body = json!({"taskReferenceName": "l", "loopCondition": "false",
+        "loopOver": [step(kind, fields), step("JOIN", json!({"taskReferenceName": "joined"}))]});
+    of(json!([step("DO_WHILE", body)]))
+}
+
+#[test]
+fn a_step_in_a_loop_is_told_what_its_type_asks_for() {
+    let inner = "tasks[0].loopOver[0]";
+    for (kind, fields, field, then) in [
+        ("EVENT", json!({}), "sink", "the task fails"),
+        ("SUB_WORKFLOW", json!({}), "subWorkflowParam", "the task fails unless"),
+        (
+            "SWITCH",
+            json!({"expression": "x", "decisionCases": {"a": []}}),
+            "evaluatorType",
+            "the run fails there",
+        ),
+        (
+            "WAIT",
+            json!({"inputParameters": {"duration": "xyz"}}),
+            "inputParameters.duration",
+            "the task fails",
+        ),
+        (
+            "TERMINATE",
+            json!({"inputParameters": {"terminationStatus": "DONE"}}),
+            "inputParameters.terminationStatus",
+            "the task fails",
+        ),
+        ("HTTP", json!({}), "inputParameters.http_request", "the task fails"),
+        ("JSON_JQ_TRANSFORM", json!({}), "inputParameters.queryExpression", "the task fails"),
+        ("DYNAMIC", json!({}), "dynamicTaskNameParam", "the run fails there"),
+        ("FORK_JOIN_DYNAMIC", json!({}), "dynamicForkTasksParam", "the run fails there"),
+    ] {
+        let told = of_looped(kind, fields);
+        let start = format!("W-RUN-1 {inner}.{field}: ");
+        assert!(told[0].starts_with(&start) && told[0].contains(then), "{kind}: {told:?}");
+    }
+    let cases = json!({"evaluatorType": "value-param", "expression": "x"});
+    assert!(of_looped("SWITCH", cases)[0].starts_with(&format!("W-RUN-2 {inner}.decisionCases: ")));
+    assert_eq!(of_looped("WAIT", json!({"inputParameters": {"duration": "5s"}})), [""; 0]);
+}
+
+#[test]
+fn a_template_counts_in_a_loop_as_it_does_outside() {
+    let template = r#"{"name":"n","inputTemplate":{"queryExpression":"."}}"#;
+    let template: TaskDef = serde_json::from_str(template).unwrap();
+    let template = std::sync::Arc::new(template);
+    let body = json!({"loopCondition": "false", "loopOver": [
+        step("JSON_JQ_TRANSFORM", json!({"taskReferenceName": "q"}))]});
+    let wanted = definition(&json!({"name": "wf", "tasks": [step("DO_WHILE", body)]}));
+    assert_eq!(wanted.warnings().len(), 1);
+    let registered = |name: &str| (name == "n").then(|| template.clone());
+    assert_eq!(wanted.warnings_knowing(&registered), []);
+}
+
+#[test]
+fn what_only_a_run_is_told_of_is_said_wherever_it_stands() {
+    for (kind, fields, said) in [
+        ("INLINE", json!({}), "inputParameters.expression: is required"),
+        ("LAMBDA", json!({}), "inputParameters.scriptExpression: is required"),
+        (
+            "INLINE",
+            json!({"inputParameters": {"expression": "1", "evaluatorType": "python"}}),
+            "evaluatorType: there is no evaluator python here",
+        ),
+        (
+            "SWITCH",
+            json!({"evaluatorType": "foo", "expression": "x", "decisionCases": {"a": []}}),
+            "evaluatorType: there is no evaluator foo here",
+        ),
+        ("START_WORKFLOW", json!({}), "inputParameters.startWorkflow: is required"),
+        (
+            "START_WORKFLOW",
+            json!({"inputParameters": {"startWorkflow": {"version": 1}}}),
+            "inputParameters.startWorkflow.name: Workflow name cannot be null",
+        ),
+        (
+            "START_WORKFLOW",
+            json!({"inputParameters": {"startWorkflow": 7}}),
+            "inputParameters.startWorkflow: must be an object",
+        ),
+        ("ACQUIRE_LOCK", json!({}), "inputParameters.name: name must be the name of a lock"),
+        (
+            "ACQUIRE_LOCK",
+            json!({"inputParameters": {"name": "a", "leaseSeconds": -1}}),
+            "inputParameters.leaseSeconds: leaseSeconds must be",
+        ),
+        ("RELEASE_LOCK", json!({}), "inputParameters.name: name must be the name of a lock"),
+        (
+            "HTTP",
+            json!({"inputParameters": {"http_request": "x"}}),
+            "inputParameters.http_request: must be an object",
+        ),
+        (
+            "HTTP",
+            json!({"inputParameters": {"uri": "http://a"}}),
+            "inputParameters.method: method is required",
+        ),
+        (
+            "DYNAMIC",
+            json!({"dynamicTaskNameParam": "task"}),
+            "dynamicTaskNameParam: the step has no input task",
+        ),
+    ] {
+        for (told, place) in [
+            (of_step(kind, fields.clone()), "tasks[0]"),
+            (of_looped(kind, fields.clone()), "tasks[0].loopOver[0]"),
+        ] {
+            let start = format!("W-RUN-1 {place}.{said}");
+            assert!(told.iter().any(|it| it.starts_with(&start)), "{kind} {said}: {told:?}");
+            assert_eq!(told.len(), 1, "{told:?}");
+        }
+    }
+}
+
+#[test]
+fn what_may_be_right_when_a_run_gets_there_is_not_judged() {
+    for (kind, fields) in [
+        ("INLINE", json!({"expression": "1"})),
+        ("INLINE", json!({"inputParameters": {"expression": "${workflow.input.e}"}})),
+        ("LAMBDA", json!({"scriptExpression": "return 1"})),
+        ("START_WORKFLOW", json!({"inputParameters": {"startWorkflow": "${workflow.input.s}"}})),
+        (
+            "START_WORKFLOW",
+            json!({"inputParameters": {"startWorkflow": {"name": "a",
+            "priority": "${workflow.input.p}", "input": {"any": {"thing": 1}}}}}),
+        ),
+        ("ACQUIRE_LOCK", json!({"inputParameters": {"name": "a-${workflow.input.id}"}})),
+        ("HTTP", json!({"inputParameters": {"http_request": "${workflow.input.r}"}})),
+        (
+            "HTTP",
+            json!({"inputParameters": {"uri": "http://a"}, "taskDefinition": {"name": "n",
+            "inputTemplate": {"method": "GET"}}}),
+        ),
+    ] {
+        assert_eq!(of_step(kind, fields.clone()), [""; 0], "{kind} {fields}");
+    }
+}
+
+#[test]
+fn an_expression_that_starts_nowhere_is_null() {
+    let nested = |text: &str| {
+        let inner =
+            step("SIMPLE", json!({"taskReferenceName": "i", "inputParameters": {"x": text}}));
+        let body = json!({"taskReferenceName": "loop", "loopCondition": "c", "loopOver": [inner]});
+        of(json!([step("DO_WHILE", body), named("pay")]))
+    };
+    let place = "W-RUN-4 tasks[0].loopOver[0].inputParameters.x: ";
+    for (text, why) in [
+        ("${nope.output.x}", "${nope.output.x} is null: there is no step nope, unless the data"),
+        ("${pai.output.x}", "${pai.output.x} is null: there is no step pai; is pay meant?"),
+        ("a ${a b} c", "${a b} is null: it is no path"),
+        ("${workflow.inptu.x}", "${workflow.inptu.x} is null: a run has no field inptu; is input"),
+        (
+            "${pay.outptu.x}",
+            "${pay.outptu.x} is null: a task has no field outptu; is output meant?",
+        ),
+    ] {
+        let told = nested(text);
+        assert!(told.len() == 1 && told[0].starts_with(&format!("{place}{why}")), "{told:?}");
+    }
+    for fine in [
+        "${pay.output.x} ${loop.output.loopItem} ${workflow.input} ${workflow.secrets.KEY}",
+        "${workflow.env.HOST} ${CPEWF_TASK_ID} ${i__1.output.x} ${workflow.input.length()}",
+        "$${nope.output.x}",
+        "${['pay'].output.x} ${pay['outptu']}",
+    ] {
+        assert_eq!(nested(fine), [""; 0], "{fine}");
+    }
+    let head = json!({"name": "wf", "outputParameters": {"r": {"deep": ["${nope.output.x}"]}},
+        "tasks": [named("pay")]});
+    let told = told(&definition(&head).warnings());
+    assert!(
+        told[0].starts_with("W-RUN-4 outputParameters.r: ${nope.output.x} is null"),
+        "{told:?}"
+    );
+    let sink = of_step("EVENT", json!({"sink": "conductor:${nope.output.x}"}));
+    assert!(sink[0].starts_with("W-RUN-4 tasks[0].sink: "), "{sink:?}");
+}
+
+#[test]
+fn a_mistyped_input_of_a_known_shape_is_told() {
+    let request = json!({"uri": "http://a", "method": "POST", "bodyy": {"a": 1},
+        "downstreem": {"honoursKeys": true}, "vipAddress": "v", "idempotency": {"valu": "k"}});
+    let told = of_step("HTTP", json!({"inputParameters": {"http_request": request}}));
+    let at = "tasks[0].inputParameters.http_request";
+    let says = "is not known here and changes nothing; is";
+    assert_eq!(
+        told,
+        [
+            format!("W-RUN-3 {at}.bodyy: {says} body meant?"),
+            format!(
+                "W-RUN-3 {at}.downstreem: {says} downstream meant? It stands in the step, \
+                     beside inputParameters"
+            ),
+            format!("W-RUN-2 {at}.vipAddress: is kept, and without effect in this release"),
+            format!("W-RUN-3 {at}.idempotency.valu: {says} value meant?"),
+        ]
+    );
+    let start = json!({"startWorkflow": {"name": "a", "inptu": {"a": 1}, "idempotencykey": "k"}});
+    let told = of_step("START_WORKFLOW", json!({"inputParameters": start}));
+    let at = "tasks[0].inputParameters.startWorkflow";
+    assert_eq!(
+        told,
+        [
+            format!("W-RUN-3 {at}.inptu: {says} input meant?"),
+            format!("W-RUN-3 {at}.idempotencykey: {says} idempotencyKey meant?"),
+        ]
+    );
+    let lock = json!({"inputParameters": {"name": "a", "leaseSecondss": 5}});
+    let at = "tasks[0].inputParameters.leaseSecondss";
+    let expected = format!("W-RUN-3 {at}: {says} leaseSeconds meant?");
+    assert_eq!(of_step("ACQUIRE_LOCK", lock), [expected]);
+    let wait = json!({"inputParameters": {"duratoin": "5s", "note": "x"}});
+    let expected = format!("W-RUN-3 tasks[0].inputParameters.duratoin: {says} duration meant?");
+    assert_eq!(of_step("WAIT", wait), [expected]);
+    let data = json!({"inputParameters": {"bodyy": 1, "durations": 2, "leaseSecond": 3}});
+    assert_eq!(of_step("SIMPLE", data), [""; 0], "a worker's inputs are its own");
+}
+
+#[test]
+fn a_start_delay_counts_where_there_is_a_queue() {
+    for kind in ["NOOP", "SET_VARIABLE", "HUMAN", "JOIN"] {
+        let told = of_step(kind, json!({"startDelay": 5}));
+        let start = format!("W-RUN-2 tasks[0].startDelay: a {kind} runs when it is reached");
+        assert!(told[0].starts_with(&start), "{told:?}");
+    }
+    for kind in ["SIMPLE", "WAIT", "charge_card"] {
+        assert_eq!(of_step(kind, json!({"startDelay": 5})), [""; 0], "{kind}");
+    }
+}
+
+#[test]
+fn steps_inside_of_a_type_that_has_none_never_run() {
+    let inside = json!([named("x")]);
+    for (kind, fields, field, meant) in [
+        ("SIMPLE", json!({"forkTasks": [inside]}), "forkTasks", "FORK_JOIN"),
+        ("charge", json!({"loopOver": inside}), "loopOver", "DO_WHILE"),
+        ("NOOP", json!({"decisionCases": {"a": inside}}), "decisionCases", "SWITCH"),
+        ("SIMPLE", json!({"defaultCase": inside}), "defaultCase", "SWITCH"),
+    ] {
+        let told = of_step(kind, fields);
+        let said = format!(
+            "W-RUN-2 tasks[0].{field}: a {kind} has no {field}: the steps inside never run; is \
+             {meant} meant as its type?"
+        );
+        assert_eq!(told, [said]);
+    }
+    let builders = json!({"forkTasks": [], "loopOver": [], "decisionCases": {}, "defaultCase": []});
+    assert_eq!(of_step("SIMPLE", builders), [""; 0], "builders always send them");
+}
+
+#[test]
+fn a_mistyped_type_waits_for_a_worker() {
+    for (kind, meant) in [("http", "HTTP"), ("DOWHILE", "DO_WHILE"), ("inline", "INLINE")] {
+        let told = of_step(kind, json!({}));
+        let said = format!(
+            "W-RUN-1 tasks[0].type: {kind} is no system type: a task of it waits for a worker that \
+             polls {kind}; is {meant} meant?"
+        );
+        assert_eq!(told, [said]);
+    }
+    let told = of_step("FORK", json!({}));
+    assert!(
+        told[0].contains("FORK is not in this release") && told[0].ends_with("FORK_JOIN meant?")
+    );
+}
+
+#[test]
+fn numbers_and_settings_that_mean_nothing_are_told() {
+    let of_head = |fields: Value| {
+        let mut json = json!({"name": "wf", "tasks": [named("a")]});
+        json.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        told(&definition(&json).warnings())
+    };
+    let told_of = of_head(json!({"timeoutSeconds": -5}));
+    assert_eq!(told_of, ["W-RUN-2 timeoutSeconds: -5 is no timeout: a run may take for ever"]);
+    let both = json!({"concurrency": {"limit": 1}, "rateLimitConfig": {"concurrentExecLimit": 2}});
+    let wins = "W-RUN-2 rateLimitConfig: is not looked at: concurrency is there, and wins";
+    assert_eq!(of_head(both), [wins]);
+    let task = json!({"name": "t", "isolationGroupId": "g", "executionNameSpace": "s",
+        "concurrentExecLimit": -1, "rateLimitPerFrequency": -2, "timeoutSeconds": -3});
+    let task: TaskDef = serde_json::from_str(&task.to_string()).unwrap();
+    let found = task.warnings();
+    let fields: Vec<&str> = found.iter().map(|it| it.path.as_str()).collect();
+    let expected = [
+        "isolationGroupId",
+        "executionNameSpace",
+        "concurrentExecLimit",
+        "rateLimitPerFrequency",
+        "timeoutSeconds",
+    ];
+    assert_eq!(fields, expected);
+    assert!(found.iter().all(|it| it.kind == WarningKind::NoEffect));
+    let inside =
+        of_step("SIMPLE", json!({"taskDefinition": {"name": "n", "isolationGroupId": "g"}}));
+    assert!(inside[0].starts_with("W-RUN-2 tasks[0].taskDefinition.isolationGroupId: "));
+    assert_eq!(TaskDef::default().warnings(), []);
 }
