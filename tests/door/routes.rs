@@ -192,6 +192,7 @@ pub(crate) const ROUTES: &[Route] = &[
     route("PUT", "/api/secrets/{key}", Shape::Nothing),
     route("DELETE", "/api/secrets/{key}", Shape::Nothing),
     route("GET", "/api/secrets/{key}/exists", Shape::Nothing),
+    route("GET", "/api/secrets/{key}/uses", Shape::Nothing),
     route("GET", "/api/secrets/{key}/tags", Shape::Nothing),
     route("PUT", "/api/secrets/{key}/tags", Shape::Tags),
     route("DELETE", "/api/secrets/{key}/tags", Shape::Tags),
