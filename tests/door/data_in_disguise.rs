@@ -51,6 +51,14 @@ fn finish(house: &House, task: &Value, status: &str, output: Value) {
     assert_eq!(answer.status, 200, "{}", answer.text());
 }
 
+/// A task that may be made a moment later, by a message or a child.
+fn awaited(house: &House, kind: &str) -> Value {
+    let path = format!("/api/tasks/poll/{kind}?workerid=w&timeout=10000");
+    let polled = house.send(&Request::get(path));
+    assert_eq!(polled.status, 200, "{kind}: {}", polled.text());
+    polled.json()
+}
+
 /// The first step of each run, whose output nobody may reach by data.
 fn pass_first(house: &House) {
     let first = house.claim("g_first");
@@ -132,7 +140,7 @@ fn steps_of_the_server_pass_data_on_as_text() {
         define(&house, &name, &[simple("g_first", &json!({})), step, spy], &output);
         let id = begin(&house, &name, &json!({"bait": BAIT}));
         pass_first(&house);
-        let spy = house.claim("g_spy");
+        let spy = awaited(&house, "g_spy");
         assert_eq!(spy["inputData"], json!({"v": BAIT, "in": format!("[{BAIT}]")}), "{name}");
         finish(&house, &spy, "COMPLETED", json!({}));
         assert_eq!(run(&house, &id)["output"], json!({"v": BAIT, "own": BAIT}), "{name}");
@@ -236,9 +244,7 @@ fn what_one_run_gives_another_is_text() {
         define(&house, name, &[simple("g_first", &json!({})), step], &json!({}));
         begin(&house, name, &json!({"bait": BAIT}));
         pass_first(&house);
-        let polled = house.send(&Request::get("/api/tasks/poll/g_spy?workerid=w&timeout=5000"));
-        assert_eq!(polled.status, 200, "{name}");
-        let spy = polled.json();
+        let spy = awaited(&house, "g_spy");
         assert_eq!(spy["inputData"]["v"], BAIT, "{name}");
         assert_eq!(spy["inputData"]["in"], format!("<{BAIT}>"), "{name}");
         is_clean(name, &spy);
@@ -308,7 +314,7 @@ fn what_people_and_messages_say_is_text() {
             let answer = house.send(&way(&id));
             assert!(answer.status < 300, "{what}: {}", answer.text());
         }
-        let spy = house.claim("g_spy");
+        let spy = awaited(&house, "g_spy");
         let given = json!({"v": BAIT, "in": format!("<{BAIT}>"), "again": BAIT});
         assert_eq!(spy["inputData"], given, "{what}");
         finish(&house, &spy, "COMPLETED", json!({}));
@@ -330,7 +336,7 @@ fn keys_that_are_made_of_data_are_text() {
     define(&house, "g_keyed", &[paid], &by_input);
     define(&house, "g_starts", &[start], &json!({}));
     begin(&house, "g_starts", &json!({"bait": BAIT}));
-    let paid = house.claim("g_paid");
+    let paid = awaited(&house, "g_paid");
     is_clean("a step with a key", &paid);
     let id = paid["workflowInstanceId"].as_str().unwrap();
     let seen = run(&house, id);
