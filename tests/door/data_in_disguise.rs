@@ -53,7 +53,7 @@ fn finish(house: &House, task: &Value, status: &str, output: Value) {
 
 /// A task that may be made a moment later, by a message or a child.
 fn awaited(house: &House, kind: &str) -> Value {
-    let path = format!("/api/tasks/poll/{kind}?workerid=w&timeout=10000");
+    let path = format!("/api/tasks/poll/{kind}?workerid=w&timeout=5000");
     let polled = house.send(&Request::get(path));
     assert_eq!(polled.status, 200, "{kind}: {}", polled.text());
     polled.json()
