@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::house::{House, house};
+use crate::house::{House, house, report};
 use crate::raw::Request;
 use crate::routes::{ROUTES, Shape, Subject};
 
@@ -50,19 +50,102 @@ fn a_body_nobody_reads_is_answered_however_long_it_is() {
 }
 
 #[test]
-fn very_long_texts_are_kept_or_refused() {
+fn names_and_ids_have_a_length_and_stand_on_one_line() {
     let house = house();
-    let long = "n".repeat(100_000);
-    house.define("l_long");
-    let start = json!({"name": "l_long", "correlationId": long, "createdBy": long});
-    let answer = house.is_civil(&Request::post("/api/workflow", &start));
-    if answer.status == 200 {
-        let found = house.send(&Request::get(format!("/api/workflow/{}", answer.text()))).json();
-        assert_eq!(found["correlationId"], long.as_str());
+    house.define("l_names");
+    let claimed = house.send(&Request::post("/api/workflow", &json!({"name": "l_names"})));
+    assert_eq!(claimed.status, 200, "{}", claimed.text());
+    let task = house.claim("l_names");
+    let (name, id) = ("n".repeat(256), "i".repeat(513));
+    let fits = json!({"name": "l_names", "correlationId": "i".repeat(512), "createdBy": "\u{e9}".repeat(512)});
+    assert_eq!(house.send(&Request::post("/api/workflow", &fits)).status, 200);
+    let definition = |name: &str, task: &str, reference: &str| {
+        json!({"name": name, "version": 1, "schemaVersion": 2, "tasks": [
+            {"name": task, "taskReferenceName": reference, "type": "SIMPLE"}]})
+    };
+    let report = |worker: &str| {
+        let mut report = report(&task, "IN_PROGRESS", json!({}));
+        report["workerId"] = json!(worker);
+        report
+    };
+    let owner = |owner: &str| json!({"scope": "s", "key": "k", "owner": owner, "leaseSeconds": 9});
+    for (bad_name, bad_id) in [(&*name, &*id), ("a\nb", "c\nd"), ("a\u{7f}", "c\u{1b}[2J")] {
+        let encoded =
+            |text: &str| text.bytes().map(|byte| format!("%{byte:02X}")).collect::<String>();
+        let run = task["workflowInstanceId"].as_str().unwrap();
+        let cases = [
+            ("name", Request::post("/api/metadata/workflow", &definition(bad_name, "t", "t"))),
+            (
+                "tasks[0].name",
+                Request::post("/api/metadata/workflow", &definition("l", bad_name, "t")),
+            ),
+            (
+                "tasks[0].taskReferenceName",
+                Request::post("/api/metadata/workflow", &definition("l", "t", bad_name)),
+            ),
+            ("name", Request::post("/api/metadata/taskdefs", &json!([{"name": bad_name}]))),
+            (
+                "name",
+                Request::post(
+                    "/api/event",
+                    &json!({"name": bad_name, "event": "e", "actions": []}),
+                ),
+            ),
+            ("name", Request::post("/api/workflow", &json!({"name": bad_name}))),
+            (
+                "correlationId",
+                Request::post(
+                    "/api/workflow",
+                    &json!({"name": "l_names", "correlationId": bad_id}),
+                ),
+            ),
+            (
+                "correlationId",
+                Request::post(
+                    format!("/api/workflow/l_names?correlationId={}", encoded(bad_id)),
+                    &json!({}),
+                ),
+            ),
+            (
+                "createdBy",
+                Request::post("/api/workflow", &json!({"name": "l_names", "createdBy": bad_id})),
+            ),
+            (
+                "taskToDomain",
+                Request::post(
+                    "/api/workflow",
+                    &json!({"name": "l_names", "taskToDomain": {"t": bad_id}}),
+                ),
+            ),
+            (
+                "workerid",
+                Request::get(format!("/api/tasks/poll/l_names?workerid={}", encoded(bad_id))),
+            ),
+            ("domain", Request::get(format!("/api/tasks/poll/l_names?domain={}", encoded(bad_id)))),
+            ("tasktype", Request::get(format!("/api/tasks/poll/{}", encoded(bad_id)))),
+            ("workerId", Request::post("/api/tasks", &report(bad_id))),
+            (
+                "workerid",
+                Request::post(
+                    format!("/api/tasks/{run}/l_names/COMPLETED?workerid={}", encoded(bad_id)),
+                    &json!({}),
+                ),
+            ),
+            ("owner", Request::post("/api/effects/try-start", &owner(bad_id))),
+        ];
+        for (field, request) in cases {
+            let answer = house.refuses(&request);
+            let text = answer.text();
+            assert!(
+                answer.status == 400 && text.contains(field),
+                "{field}: {} {text}",
+                answer.status
+            );
+            let names_limit =
+                ["255", "512", "control characters"].iter().any(|it| text.contains(it));
+            assert!(names_limit, "{field}: {text}");
+        }
     }
-    house.is_civil(&Request::post("/api/workflow", &json!({"name": long})));
-    let poll = format!("/api/tasks/poll/l_long?workerid={}", "w".repeat(20_000));
-    house.is_civil(&Request::get(poll));
     let many: String = (0..500).map(|n| format!("p{n}=v&")).collect();
     house.is_civil(&Request::get(format!("/api/tasks/poll/none?{many}")));
 }

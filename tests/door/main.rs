@@ -10,6 +10,7 @@ mod auth;
 mod bulk;
 mod checklist;
 mod collector;
+mod data_in_disguise;
 mod data_is_text;
 mod definition_tags;
 mod definitions;

@@ -1,0 +1,385 @@
+//! # The door: data in disguise
+//!
+//! Every place where a text is put together from other texts, given data that looks like an expression. Each
+//! definition lists the secret, so nothing but the rule that data is text keeps it inside.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+
+use serde_json::{Value, json};
+
+use crate::house::{House, report};
+use crate::raw::Request;
+
+const SECRET: &str = "hunter-in-disguise";
+const ENVIRONMENT: &str = "environment-in-disguise";
+const OTHER: &str = "output-of-another-step";
+/// What a stranger types into a form.
+const BAIT: &str = "${workflow.secrets.g_bank} ${workflow.env.g_env} ${g_first.output.token}";
+
+fn built(options: &[&str]) -> House {
+    let house = House::own(options);
+    house.send(&Request::new("PUT", "/api/secrets/g_bank").body(SECRET));
+    house.send(&Request::new("PUT", "/api/environment/g_env").body(ENVIRONMENT));
+    house
+}
+
+fn simple(name: &str, input: &Value) -> Value {
+    json!({"name": name, "taskReferenceName": name, "type": "SIMPLE", "inputParameters": input})
+}
+
+fn define(house: &House, name: &str, tasks: &[Value], more: &Value) {
+    let mut definition = json!({"name": name, "version": 1, "schemaVersion": 2, "secrets": ["g_bank"],
+        "tasks": tasks});
+    for (key, value) in more.as_object().into_iter().flatten() {
+        definition[key] = value.clone();
+    }
+    let sent = Request::post("/api/metadata/workflow?overwrite=true", &definition);
+    let answer = house.send(&sent);
+    assert_eq!(answer.status, 200, "{}", answer.text());
+}
+
+fn begin(house: &House, name: &str, input: &Value) -> String {
+    let body = json!({"name": name, "input": input, "correlationId": BAIT});
+    let answer = house.send(&Request::post("/api/workflow", &body));
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    answer.text()
+}
+
+fn finish(house: &House, task: &Value, status: &str, output: Value) {
+    let answer = house.send(&Request::post("/api/tasks", &report(task, status, output)));
+    assert_eq!(answer.status, 200, "{}", answer.text());
+}
+
+/// A task that may be made a moment later, by a message or a child.
+fn awaited(house: &House, kind: &str) -> Value {
+    let path = format!("/api/tasks/poll/{kind}?workerid=w&timeout=5000");
+    let polled = house.send(&Request::get(path));
+    assert_eq!(polled.status, 200, "{kind}: {}", polled.text());
+    polled.json()
+}
+
+/// The first step of each run, whose output nobody may reach by data.
+fn pass_first(house: &House) {
+    let first = house.claim("g_first");
+    finish(house, &first, "COMPLETED", json!({"token": OTHER, "bait": BAIT}));
+}
+
+fn run(house: &House, id: &str) -> Value {
+    house.send(&Request::get(format!("/api/workflow/{id}"))).json()
+}
+
+/// Nothing of what is protected stands in it.
+fn is_clean(what: &str, found: &Value) {
+    let text = found.to_string();
+    for hidden in [SECRET, ENVIRONMENT] {
+        assert!(!text.contains(hidden), "{what}: {text}");
+    }
+}
+
+#[test]
+fn steps_of_the_server_pass_data_on_as_text() {
+    let house = built(&[]);
+    let bait = "${workflow.input.bait}";
+    let code = |kind: &str, input: Value| json!({"name": "mid", "taskReferenceName": "mid", "type": kind, "inputParameters": input});
+    let cases = [
+        (
+            "inline",
+            code(
+                "INLINE",
+                json!({"evaluatorType": "javascript", "expression": "$.bait + ''", "bait": bait}),
+            ),
+            "${mid.output.result}",
+        ),
+        (
+            "source",
+            code(
+                "INLINE",
+                json!({"evaluatorType": "javascript", "expression": "'${workflow.input.bait}'"}),
+            ),
+            "${mid.output.result}",
+        ),
+        (
+            "jq",
+            code("JSON_JQ_TRANSFORM", json!({"queryExpression": ".bait", "bait": bait})),
+            "${mid.output.result}",
+        ),
+        (
+            "program",
+            code("JSON_JQ_TRANSFORM", json!({"queryExpression": "\"${workflow.input.bait}\""})),
+            "${mid.output.result}",
+        ),
+        ("variable", code("SET_VARIABLE", json!({"kept": bait})), "${workflow.variables.kept}"),
+        (
+            "copied",
+            code("SET_VARIABLE", json!({"kept": "${g_first.output.bait}"})),
+            "${workflow.variables.kept}",
+        ),
+        ("noop", code("NOOP", json!({"kept": bait})), "${mid.input.kept}"),
+        (
+            "switch",
+            json!({"name": "mid", "taskReferenceName": "mid", "type": "SWITCH", "evaluatorType": "value-param",
+            "expression": "which", "inputParameters": {"which": bait}, "decisionCases": {"no": [simple("g_no", &json!({}))]},
+            "defaultCase": []}),
+            "${mid.input.which}",
+        ),
+        (
+            "loop",
+            json!({"name": "mid", "taskReferenceName": "mid", "type": "DO_WHILE", "loopCondition":
+            "$.mid['iteration'] < 1", "inputParameters": {"bait": bait}, "loopOver": [
+                {"name": "in", "taskReferenceName": "in", "type": "SET_VARIABLE", "inputParameters": {"kept": bait}}]}),
+            "${workflow.variables.kept}",
+        ),
+        ("correlation", code("NOOP", json!({})), "${workflow.correlationId}"),
+        ("output", code("NOOP", json!({})), "${g_first.output.bait}"),
+    ];
+    for (name, step, spied) in cases {
+        let name = format!("g_{name}");
+        let spy = simple("g_spy", &json!({"v": spied, "in": format!("[{spied}]")}));
+        let output = json!({"outputParameters": {"v": spied, "own": bait}});
+        define(&house, &name, &[simple("g_first", &json!({})), step, spy], &output);
+        let id = begin(&house, &name, &json!({"bait": BAIT}));
+        pass_first(&house);
+        let spy = awaited(&house, "g_spy");
+        assert_eq!(spy["inputData"], json!({"v": BAIT, "in": format!("[{BAIT}]")}), "{name}");
+        finish(&house, &spy, "COMPLETED", json!({}));
+        assert_eq!(run(&house, &id)["output"], json!({"v": BAIT, "own": BAIT}), "{name}");
+        let verified = house.send(&Request::new("POST", format!("/api/workflow/{id}/verify")));
+        assert_eq!(verified.status, 200, "{name}: {}", verified.text());
+    }
+}
+
+#[test]
+fn steps_and_definitions_that_come_as_data_ask_for_nothing() {
+    let house = built(&[]);
+    let step = |reference: &str| {
+        json!({"name": "g_spy", "taskReferenceName": reference, "type": "SIMPLE",
+        "inputParameters": {"v": BAIT, "whole": "${workflow.secrets.g_bank}", "env": "${workflow.env.g_env}"}})
+    };
+    let inline = json!({"name": "g_given", "version": 1, "schemaVersion": 2, "secrets": ["g_bank"],
+        "tasks": [step("x")]});
+    let input = json!({"tasks": [step("x")], "inputs": {"x": {"w": BAIT}}, "definition": inline,
+        "kind": "g_spy", "bait": BAIT});
+    let cases = [
+        (
+            "g_fork",
+            json!({"name": "mid", "taskReferenceName": "mid", "type": "FORK_JOIN_DYNAMIC",
+            "dynamicForkTasksParam": "tasks", "dynamicForkTasksInputParamName": "inputs",
+            "inputParameters": {"tasks": "${workflow.input.tasks}", "inputs": "${workflow.input.inputs}"}}),
+        ),
+        (
+            "g_forked_name",
+            json!({"name": "mid", "taskReferenceName": "mid", "type": "FORK_JOIN_DYNAMIC",
+            "inputParameters": {"forkTaskName": "${workflow.input.kind}",
+                "forkTaskInputs": [{"v": "${workflow.input.bait}"}]}}),
+        ),
+        (
+            "g_sub",
+            json!({"name": "mid", "taskReferenceName": "mid", "type": "SUB_WORKFLOW",
+            "subWorkflowParam": {"name": "g_given", "workflowDefinition": "${workflow.input.definition}"},
+            "inputParameters": {}}),
+        ),
+        (
+            "g_start",
+            json!({"name": "mid", "taskReferenceName": "mid", "type": "START_WORKFLOW",
+            "inputParameters": {"startWorkflow": {"name": "g_given",
+                "workflowDef": "${workflow.input.definition}"}}}),
+        ),
+        (
+            "g_dynamic",
+            json!({"name": "mid", "taskReferenceName": "mid", "type": "DYNAMIC",
+            "dynamicTaskNameParam": "kind", "inputParameters": {"kind": "${workflow.input.kind}",
+                "v": "${workflow.input.bait}"}}),
+        ),
+    ];
+    for (name, step) in cases {
+        let join = json!({"name": "join", "taskReferenceName": "join", "type": "JOIN"});
+        let mut tasks = vec![simple("g_first", &json!({})), step];
+        if name.starts_with("g_fork") {
+            tasks.push(join);
+        }
+        define(&house, name, &tasks, &json!({}));
+        let id = begin(&house, name, &input);
+        pass_first(&house);
+        let polled = house.send(&Request::get("/api/tasks/poll/g_spy?workerid=w&timeout=50"));
+        let taken = if polled.status == 200 { polled.json() } else { Value::Null };
+        is_clean(name, &taken);
+        is_clean(name, &run(&house, &id));
+        if polled.status == 200 {
+            finish(&house, &taken, "COMPLETED", json!({"said": taken["inputData"]}));
+        }
+        is_clean(name, &run(&house, &id));
+    }
+}
+
+#[test]
+fn what_one_run_gives_another_is_text() {
+    let house = built(&[]);
+    let spies = json!({"v": "${workflow.input.v}", "c": "${workflow.correlationId}", "in": "<${workflow.input.v}>"});
+    define(&house, "g_child", &[simple("g_spy", &spies)], &json!({}));
+    let bait = "${workflow.input.bait}";
+    let cases = [
+        (
+            "g_by_sub",
+            json!({"name": "mid", "taskReferenceName": "mid", "type": "SUB_WORKFLOW",
+            "subWorkflowParam": {"name": "g_child"}, "inputParameters": {"v": bait}}),
+        ),
+        (
+            "g_by_start",
+            json!({"name": "mid", "taskReferenceName": "mid", "type": "START_WORKFLOW", "inputParameters":
+            {"startWorkflow": {"name": "g_child", "input": {"v": bait}, "correlationId": bait}}}),
+        ),
+        (
+            "g_by_event",
+            json!({"name": "mid", "taskReferenceName": "mid", "type": "EVENT", "sink": "conductor:g_told",
+            "inputParameters": {"v": bait}}),
+        ),
+    ];
+    let handler = json!({"name": "g_hears", "event": "conductor:g_by_event:g_told", "active": true, "actions": [
+        {"action": "start_workflow", "start_workflow": {"name": "g_child", "correlationId": "${v}",
+            "input": {"v": "${v}"}}}]});
+    let heard = house.send(&Request::post("/api/event", &handler));
+    assert_eq!(heard.status, 200, "{}", heard.text());
+    for (name, step) in cases {
+        define(&house, name, &[simple("g_first", &json!({})), step], &json!({}));
+        begin(&house, name, &json!({"bait": BAIT}));
+        pass_first(&house);
+        let spy = awaited(&house, "g_spy");
+        assert_eq!(spy["inputData"]["v"], BAIT, "{name}");
+        assert_eq!(spy["inputData"]["in"], format!("<{BAIT}>"), "{name}");
+        is_clean(name, &spy);
+        finish(&house, &spy, "COMPLETED", json!({}));
+    }
+    // What a failure is told of is data, too.
+    let told = json!({"reason": "${workflow.input.reason}", "v": "${workflow.input.failedWorkflow.input.bait}"});
+    define(&house, "g_after", &[simple("g_spy", &told)], &json!({}));
+    let after = json!({"failureWorkflow": "g_after"});
+    define(&house, "g_fails", &[simple("g_first", &json!({}))], &after);
+    begin(&house, "g_fails", &json!({"bait": BAIT}));
+    let first = house.claim("g_first");
+    let mut failed = report(&first, "FAILED_WITH_TERMINAL_ERROR", json!({}));
+    failed["reasonForIncompletion"] = json!(BAIT);
+    assert_eq!(house.send(&Request::post("/api/tasks", &failed)).status, 200);
+    let polled = house.send(&Request::get("/api/tasks/poll/g_spy?workerid=w&timeout=5000"));
+    assert_eq!(polled.status, 200);
+    is_clean("a failure workflow", &polled.json());
+    assert!(
+        polled.json()["inputData"]["reason"].to_string().contains("${workflow.secrets.g_bank}")
+    );
+}
+
+#[test]
+fn what_people_and_messages_say_is_text() {
+    let house = built(&[]);
+    let wait = json!({"name": "wait", "taskReferenceName": "wait", "type": "WAIT"});
+    let spy = simple(
+        "g_spy",
+        &json!({"v": "${wait.output.v}", "in": "<${wait.output.v}>", "again": "${workflow.input.bait}"}),
+    );
+    define(&house, "g_waits", &[simple("g_first", &json!({})), wait, spy.clone()], &json!({}));
+    let said = json!({"v": BAIT});
+    let ways: [(&str, &dyn Fn(&str) -> Request); 4] = [
+        ("a signal", &|id| Request::post(format!("/api/tasks/{id}/COMPLETED/signal"), &said)),
+        ("an answer by name", &|id| {
+            Request::post(format!("/api/tasks/{id}/wait/COMPLETED"), &said)
+        }),
+        ("a skip", &|id| {
+            Request::new("PUT", format!("/api/workflow/{id}/skiptask/wait"))
+                .json(&json!({"taskInput": said, "taskOutput": said}))
+        }),
+        ("a rerun", &|id| {
+            Request::post(
+                format!("/api/workflow/{id}/rerun"),
+                &json!({"workflowInput": {"bait": BAIT}, "correlationId": BAIT}),
+            )
+        }),
+    ];
+    for (what, way) in ways {
+        let id = begin(&house, "g_waits", &json!({"bait": BAIT}));
+        // A step is skipped before it is reached; everything else comes when it waits.
+        if what == "a skip" {
+            let answer = house.send(&way(&id));
+            assert!(answer.status < 300, "{what}: {}", answer.text());
+        }
+        pass_first(&house);
+        if what == "a rerun" {
+            let ended = Request::new("DELETE", format!("/api/workflow/{id}?reason=g"));
+            assert!(house.send(&ended).status < 300);
+            let answer = house.send(&way(&id));
+            assert!(answer.status < 300, "{what}: {}", answer.text());
+            pass_first(&house);
+            let answer = house.send(&ways[0].1(&id));
+            assert!(answer.status < 300, "{what}: {}", answer.text());
+        } else if what != "a skip" {
+            let answer = house.send(&way(&id));
+            assert!(answer.status < 300, "{what}: {}", answer.text());
+        }
+        let spy = awaited(&house, "g_spy");
+        let given = json!({"v": BAIT, "in": format!("<{BAIT}>"), "again": BAIT});
+        assert_eq!(spy["inputData"], given, "{what}");
+        finish(&house, &spy, "COMPLETED", json!({}));
+        is_clean(what, &run(&house, &id));
+    }
+}
+
+#[test]
+fn keys_that_are_made_of_data_are_text() {
+    let house = built(&[]);
+    let effect = json!({"key": "pay-${bait}", "scope": "g_scope", "retentionSeconds": 900});
+    let mut paid = simple("g_paid", &json!({"bait": "${workflow.input.bait}"}));
+    paid["effect"] = effect;
+    let start = json!({"name": "mid", "taskReferenceName": "mid", "type": "START_WORKFLOW", "inputParameters":
+        {"startWorkflow": {"name": "g_keyed", "idempotencyKey": "k-${workflow.input.bait}",
+            "idempotencyStrategy": "RETURN_EXISTING", "input": {"bait": "${workflow.input.bait}"}}}});
+    let by_input = json!({"idempotency": {"keyExpression": "own-${workflow.input.bait}"},
+        "concurrency": {"key": "gate-${workflow.input.bait}", "limit": 5}});
+    define(&house, "g_keyed", &[paid], &by_input);
+    define(&house, "g_starts", &[start], &json!({}));
+    begin(&house, "g_starts", &json!({"bait": BAIT}));
+    let paid = awaited(&house, "g_paid");
+    is_clean("a step with a key", &paid);
+    let id = paid["workflowInstanceId"].as_str().unwrap();
+    let seen = run(&house, id);
+    is_clean("a run with a key", &seen);
+    assert_eq!(seen["idempotencyKey"], format!("k-{BAIT}"), "{seen}");
+    let effects = house.send(&Request::get("/api/effects?scope=g_scope")).json();
+    is_clean("an effect", &effects);
+    assert!(effects.to_string().contains("${workflow.secrets.g_bank}"), "{effects}");
+    let own = begin(&house, "g_keyed", &json!({"bait": BAIT}));
+    let seen = run(&house, &own);
+    assert_eq!(seen["idempotencyKey"], format!("own-{BAIT}"), "{seen}");
+    let metrics = house.send(&Request::get("/metrics")).text();
+    assert!(!metrics.contains(SECRET) && !metrics.contains(ENVIRONMENT));
+}
+
+#[test]
+fn a_request_that_is_made_of_data_sends_it_as_text() {
+    let house = built(&["--http-allow", "127.0.0.0/8"]);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let heard = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let (mut request, mut part) = (String::new(), [0; 4096]);
+        while !request.contains("the-end-of-it") {
+            let read = stream.read(&mut part).unwrap();
+            assert_ne!(read, 0, "{request}");
+            request.push_str(&String::from_utf8_lossy(&part[..read]));
+        }
+        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}").unwrap();
+        request
+    });
+    let bait = "${workflow.input.bait}";
+    let request = json!({"uri": format!("http://{address}/?q=1"), "method": "POST",
+        "headers": {"X-Bait": bait, "Authorization": "Bearer ${workflow.secrets.g_bank}"},
+        "body": {"v": bait, "in": format!("<{bait}>"), "last": "the-end-of-it"}});
+    let step = json!({"name": "http", "taskReferenceName": "http", "type": "HTTP",
+        "inputParameters": {"http_request": request}});
+    define(&house, "g_http", &[step], &json!({}));
+    let id = begin(&house, "g_http", &json!({"bait": BAIT}));
+    let request = heard.join().unwrap();
+    assert!(request.contains(&format!("Bearer {SECRET}")), "{request}");
+    let without = request.replacen(&format!("Bearer {SECRET}"), "", 1);
+    assert!(!without.contains(SECRET) && !without.contains(ENVIRONMENT), "{request}");
+    assert_eq!(without.matches("${workflow.secrets.g_bank}").count(), 3, "{request}");
+    is_clean("a run with a request", &run(&house, &id));
+}
