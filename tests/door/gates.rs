@@ -198,5 +198,60 @@ fn a_run_that_is_not_counted_says_so() {
         let seen = read(&house, &answer.text());
         assert!(seen["notCounted"].as_str().is_some_and(|told| told.contains(why)), "{seen}");
         assert!(seen.get("rateLimitKey").is_none() && seen["rateLimited"] == false, "{seen}");
+        let path = format!("/api/workflow/{}/explain", answer.text());
+        let told = house.send(&Request::get(path)).json();
+        let notes = told["notes"].as_array().expect("a list of notes").clone();
+        let note = notes.iter().find(|note| note["kind"] == "NOT_COUNTED").expect("a note");
+        assert!(note["sentence"].as_str().is_some_and(|told| told.contains(why)), "{note}");
+        assert_eq!(note["docs"], "docs/trouble.md#not-counted");
     }
+    let numbers = house.send(&Request::get("/metrics")).text();
+    let line = "semel_runs_not_counted_total{workflowName=\"g_uncounted\"} 3";
+    assert!(numbers.contains(line), "{numbers}");
+}
+
+#[test]
+fn a_start_that_cannot_take_the_place_of_its_run_is_refused() {
+    for policy in ["SKIP", "COALESCE"] {
+        let house = House::own(&[]);
+        let concurrency = json!({"key": "${workflow.input.account}", "policy": policy});
+        define(&house, "g_replace", &concurrency);
+        let keyed = |key: &str, account: i64, strategy: &str| {
+            let body = json!({"name": "g_replace", "input": {"account": account},
+                "idempotencyKey": key, "idempotencyStrategy": strategy});
+            house.send(&Request::post("/api/workflow", &body))
+        };
+        let old = keyed("a", 1, "FAIL").text();
+        keyed("b", 2, "FAIL");
+        let waits = (policy == "COALESCE").then(|| keyed("c", 2, "FAIL").text());
+        let refused = keyed("a", 2, "TERMINATE_EXISTING");
+        assert_eq!(refused.status, 409, "{policy}: {}", refused.text());
+        assert_eq!(refused.json()["code"], "CONCURRENCY_LIMIT", "{policy}");
+        assert_eq!(read(&house, &old)["status"], "RUNNING", "{policy}: nothing was replaced");
+        let path = "/api/idempotency/workflow/g_replace/a";
+        let record = house.send(&Request::get(path)).json();
+        assert_eq!((&record["workflowId"], &record["totalRuns"]), (&json!(old), &json!(1)));
+        if let Some(waits) = waits {
+            let seen = read(&house, &waits);
+            assert_eq!(seen["input"], json!({"account": 2}), "it was not given another input");
+        }
+    }
+}
+
+#[test]
+fn a_place_that_was_not_free_is_asked_for_again_under_the_same_request_key() {
+    let house = House::own(&[]);
+    define(&house, "g_again", &json!({"policy": "FAIL"}));
+    let first = start(&house, "g_again", &json!({})).text();
+    let ask = || {
+        let body = Request::post("/api/workflow/g_again", &json!({}));
+        house.send(&body.header("Idempotency-Key", "g-again"))
+    };
+    let refused = ask();
+    assert_eq!((refused.status, refused.header("idempotency-expires")), (409, None));
+    house.send(&Request::new("DELETE", format!("/api/workflow/{first}")));
+    let begun = ask();
+    assert_eq!((begun.status, begun.header("idempotent-replayed")), (200, Some("false")));
+    let again = ask();
+    assert_eq!((again.text(), again.header("idempotent-replayed")), (begun.text(), Some("true")));
 }

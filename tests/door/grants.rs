@@ -133,3 +133,30 @@ fn a_lease_that_is_renewed_again_is_renewed_or_refused() {
     assert_eq!(house.send(&lock("release", "g-gate", "ann", &fence)).status, 200);
     is(&renew(), 409, "STALE_FENCE");
 }
+
+#[test]
+fn a_request_that_is_sent_again_is_told_how_its_run_stands_now() {
+    let house = House::own(&[]);
+    let wait = json!({"name": "w", "taskReferenceName": "w", "type": "WAIT"});
+    let body = json!([{"name": "ex_again", "version": 1, "schemaVersion": 2, "tasks": [wait]}]);
+    assert_eq!(house.send(&Request::new("PUT", "/api/metadata/workflow").json(&body)).status, 200);
+    let keyed = |request: Request, key: &str| house.send(&request.header("Idempotency-Key", key));
+    let path = "/api/workflow/execute/ex_again/1?waitForSeconds=1";
+    let execute = || keyed(Request::post(path, &json!({"name": "ex_again"})), "ex-again");
+    let first = execute();
+    let run = first.json()["workflowId"].as_str().expect("its id").to_owned();
+    assert_eq!(first.json()["targetWorkflowStatus"], "RUNNING", "{}", first.text());
+    let again = execute();
+    assert_eq!(again.json()["workflowId"], json!(run), "one run, however often it is asked for");
+    assert_eq!(again.json()["targetWorkflowStatus"], "RUNNING");
+    let path = format!("/api/tasks/{run}/COMPLETED/signal/sync");
+    let signal = || keyed(Request::post(&path, &json!({"n": 1})), "ex-signal");
+    assert_eq!(signal().json()["targetWorkflowStatus"], "COMPLETED");
+    for _ in 0..2 {
+        let last = execute();
+        assert_eq!(last.json()["workflowId"], json!(run));
+        assert_eq!(last.json()["targetWorkflowStatus"], "COMPLETED", "{}", last.text());
+        assert_eq!(last.header("idempotent-replayed"), Some("true"));
+    }
+    assert_eq!(signal().header("idempotent-replayed"), Some("true"));
+}

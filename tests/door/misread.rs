@@ -56,6 +56,54 @@ fn a_start_without_the_key_or_the_input_it_means_begins_nothing() {
 }
 
 #[test]
+fn a_parameter_that_is_almost_a_known_one_is_refused_and_nothing_is_done() {
+    let house = house();
+    house.define("m_query");
+    let run = house.start("m_query");
+    for (method, path, meant) in [
+        (
+            "POST",
+            format!("/api/workflow/{run}/retry?resumeSubworkflowTask=true"),
+            "resumeSubworkflowTasks",
+        ),
+        ("POST", format!("/api/tasks/{run}/only/COMPLETED?Force=true"), "force"),
+        ("DELETE", format!("/api/workflow/{run}?reson=x"), "reason"),
+        ("POST", "/api/workflow/m_query?prioritty=9".to_owned(), "priority"),
+        ("POST", "/api/workflow/m_query?correlation_id=a".to_owned(), "correlationId"),
+    ] {
+        let told = house.refuses(&Request::new(method, &path).body("{}"));
+        assert_eq!(told.status, 400, "{path}: {}", told.text());
+        let expected = format!("is not known here; is {meant} meant? Nothing was done");
+        assert!(told.text().contains(&expected), "{}", told.text());
+    }
+    let seen = house.send(&Request::get(format!("/api/workflow/{run}"))).json();
+    assert_eq!(
+        (&seen["status"], &seen["tasks"][0]["status"]),
+        (&json!("RUNNING"), &json!("SCHEDULED"))
+    );
+    // What is nobody's stays nobody's, and a GET takes it for input.
+    let other = Request::post("/api/workflow/m_query?_=1795062&trace=1", &json!({}));
+    assert_eq!(house.send(&other).status, 200);
+    let input =
+        house.send(&Request::get("/api/workflow/execute/m_query?prioritty=9&waitForSeconds=1"));
+    assert_eq!(input.status, 200, "{}", input.text());
+}
+
+#[test]
+fn a_start_under_a_blank_key_is_told_that_it_has_none() {
+    let house = house();
+    house.define("m_blank");
+    for (key, is_told) in
+        [(json!(" "), true), (json!(""), true), (json!(null), false), (json!("k"), false)]
+    {
+        let start = json!({"name": "m_blank", "idempotencyKey": key});
+        let answer = house.send(&Request::post("/api/workflow", &start));
+        let told = warning(&answer).starts_with("idempotencyKey: is blank, which is no key");
+        assert_eq!(told, is_told, "{key}: {:?}", answer.header("x-semel-warning"));
+    }
+}
+
+#[test]
 fn an_unknown_member_is_named_and_what_clients_send_is_not() {
     let house = &house();
     house.define("r_known");

@@ -51,6 +51,10 @@ fn an_effect_in_doubt_is_settled_by_the_first_answer() {
     let refused = house.refuses(&resolve(json!({"applied": false})));
     assert_eq!((refused.status, &refused.json()["code"]), (409, &json!("DECISION_CONFLICT")));
     assert!(refused.text().contains("eve has said that it has happened"), "{}", refused.text());
+    let winner = &refused.json()["metadata"]["winner"];
+    assert_eq!((&winner["applied"], &winner["by"]), (&json!(true), &json!("eve")), "{winner}");
+    assert_eq!((&winner["workflowId"], &winner["note"]), (&json!(first), &json!("seen")));
+    assert!(winner["decidedAt"].is_number() && winner["state"] == "COMPLETED", "{winner}");
     let log = house.send(&Request::get(format!("/api/workflow/{first}/log"))).text();
     assert!(log.contains("eve") && log.contains("RESOLVED"), "{log}");
 }
@@ -105,6 +109,7 @@ fn what_a_caller_of_the_ledger_left_in_doubt_is_settled_too() {
     }
     let other = house.refuses(&resolve(json!({"applied": false})));
     assert_eq!((other.status, &other.json()["code"]), (409, &json!("DECISION_CONFLICT")));
+    assert_eq!(other.json()["metadata"]["winner"]["by"], "eve", "{}", other.text());
     let again = house.send(&Request::post("/api/effects/try-start", &claim)).json();
     assert_eq!((&again["state"], &again["result"]), (&json!("COMPLETED"), &json!({"sent": 1})));
     let seen = house.send(&Request::get("/api/effects/mail/1")).json();

@@ -71,6 +71,7 @@ stories! {
         a_failed_child_is_made_up_for_before_its_parent
         a_failed_step_is_retried_by_hand
         a_failed_turn_is_tried_again_where_it_was
+        a_failure_that_is_said_twice_fails_once
         a_failure_while_paused_is_retried_after_resume
         a_failure_workflow_runs_once_per_failure
         a_failure_workflow_that_is_not_there_is_told_of

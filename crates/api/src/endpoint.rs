@@ -227,7 +227,10 @@ impl Endpoint {
             empty,
             confides,
         });
-        let watch = Guard { app: Arc::clone(app), access, does, keyed, reading };
+        // What a GET does not know may be its input.
+        let refuses = does == Does::Changes && self.method != Method::GET;
+        let known = refuses.then(|| self.query.iter().map(|it| it.name).collect());
+        let watch = Guard { app: Arc::clone(app), access, does, keyed, reading, known };
         routes.route(self.path, self.serve.layer(from_fn_with_state(Arc::new(watch), guard)))
     }
 }

@@ -208,10 +208,12 @@ fn status_of(failure: &Failure) -> (StatusCode, bool) {
     }
 }
 
+const CONCURRENCY_LIMIT: &str = "CONCURRENCY_LIMIT";
+
 /// As many runs are under way as may be.
 fn limit_reached(limited: &Limited) -> ApiError {
-    let code = "CONCURRENCY_LIMIT";
-    let refusal = Refusal::new(StatusCode::CONFLICT, code, limited.to_string())
+    let (status, code) = (StatusCode::CONFLICT, CONCURRENCY_LIMIT);
+    let refusal = Refusal::new(status, code, limited.to_string())
         .with("existingWorkflowId", json!(limited.blocked_by))
         .with("concurrencyKey", json!(limited.key))
         .with("limit", json!(limited.limit))
@@ -234,7 +236,7 @@ fn safe_new_key(code: &str) -> Option<bool> {
         | "DECISION_CONFLICT"
         | "EFFECT_OUTCOME_UNKNOWN"
         | "LOCK_TAKEN"
-        | "CONCURRENCY_LIMIT"
+        | CONCURRENCY_LIMIT
         | "UNAVAILABLE" => Some(false),
         _ => None,
     }
@@ -269,10 +271,11 @@ fn source(status: StatusCode) -> &'static str {
 impl IntoResponse for ApiError {
     fn into_response(mut self) -> Response {
         let (status, retryable) = self.status();
-        let is_undecided = matches!(
-            self,
-            Self::Failed(Failure::Parked(_) | Failure::Rejected(Rejection::Held(_)))
-        );
+        let is_undecided = match &self {
+            Self::Failed(Failure::Parked(_) | Failure::Rejected(Rejection::Held(_))) => true,
+            Self::Refused(refusal) => refusal.code == CONCURRENCY_LIMIT, // There may be a place soon.
+            _ => false,
+        };
         if status == StatusCode::INTERNAL_SERVER_ERROR {
             tracing::error!(status = status.as_u16(), error = self.message(), "a request failed");
         }

@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::HeaderMap;
+use axum::response::Response;
 use semel_engine::{Event, Execution, Slot, marked_dynamic, shown};
 use semel_model::{
     ExecutionId, Payload, SignalResponse, StartWorkflowRequest, TaskId, TaskResult, Violation,
     Warning, WorkflowStateUpdate,
 };
-use semel_runtime::request_id;
+use semel_runtime::{Seen, request_id};
 use serde_json::{Map, Value, json};
 
 use crate::answer::{Answered, json as answer_json};
@@ -20,7 +21,7 @@ use crate::app::App;
 use crate::caller::Caller;
 use crate::endpoint::Value::{Choice, Count, Number, Text};
 use crate::endpoint::{Does, Endpoint, get, post};
-use crate::error::ApiError;
+use crate::error::{ApiError, Undecided};
 use crate::named;
 use crate::operations::{Operation, operate};
 use crate::params::{Params, Path};
@@ -127,7 +128,16 @@ async fn execute(
     let begun = begun(&app, &caller, &headers, &params, request).await?;
     let seen = app.runtime.wait_for(begun.id, patience.references, patience.wait).await?;
     let answer = begun.attached(strategy.answer(&seen, Some(&patience.request)));
-    Ok(warned(answer, &warnings))
+    Ok(so_far(&seen, warned(answer, &warnings)))
+}
+
+/// While the run goes on, what is told of it is so for a time only: the same request under its key
+/// waits again, and is told what is so then.
+pub(crate) fn so_far(seen: &Seen, mut answer: Response) -> Response {
+    if !seen.run.head.status.is_terminal() {
+        answer.extensions_mut().insert(Undecided);
+    }
+    answer
 }
 
 /// What the body says otherwise than the path, which counts.
@@ -163,7 +173,8 @@ async fn output_of(
     let patience = Patience::of(app, params, headers)?;
     let begun = begun(app, caller, headers, params, request).await?;
     let seen = app.runtime.wait_for(begun.id, patience.references, patience.wait).await?;
-    Ok(begun.attached(answer_json(&shown(seen.run.execution.output()))))
+    let answer = begun.attached(answer_json(&shown(seen.run.execution.output())));
+    Ok(so_far(&seen, answer))
 }
 
 /// `POST /api/workflow/execute/{name}`.
@@ -228,6 +239,7 @@ async fn update_state(
     };
     let seen = app.runtime.wait_for(execution, patience.references, patience.wait).await?;
     let answer = Strategy::TargetWorkflow.answer(&seen, Some(&patience.request));
+    let answer = so_far(&seen, answer);
     Ok(match signal {
         Some(signal) => signal.mark(answer),
         None => answer,

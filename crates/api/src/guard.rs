@@ -20,6 +20,7 @@ use crate::caller::Principal;
 use crate::endpoint::Does;
 use crate::error::ApiError;
 use crate::keyed::{Keyed, keyed};
+use crate::params;
 use crate::request::{Reading, handle};
 use crate::roles::{self, Access};
 
@@ -30,10 +31,17 @@ pub(crate) struct Guard {
     /// None: the same request again is another request.
     pub(crate) keyed: Option<Keyed>,
     pub(crate) reading: Reading,
+    /// Parameters of the query, if others mean nothing here and something is changed.
+    pub(crate) known: Option<Vec<&'static str>>,
 }
 
 impl Guard {
     async fn serve(&self, request: Request, next: Next) -> Response {
+        let known = self.known.as_deref();
+        if let Some(error) = known.and_then(|known| params::misspelt(request.uri(), known)) {
+            discard_body(request).await;
+            return error.into_response();
+        }
         match &self.keyed {
             Some(line) => keyed(line, request, next).await,
             None => handle(request, next, &self.reading).await,

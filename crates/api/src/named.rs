@@ -21,6 +21,7 @@ use crate::decision_conflict::{Decided, decided_otherwise};
 use crate::endpoint::Value::{Choice, Flag, Number, Text};
 use crate::endpoint::{Endpoint, post};
 use crate::error::{ApiError, Undecided};
+use crate::execute::so_far;
 use crate::params::{Params, Path};
 use crate::request::{Body, bounded, one_line, plain};
 use crate::roles::WORK;
@@ -309,7 +310,7 @@ async fn signal_and_wait(
     }
     let wait = app.limits.execute_wait(Duration::from_millis(wait));
     let seen = app.runtime.wait_for(root, Vec::new(), wait).await?;
-    Ok(signal.mark(strategy.answer(&seen, None)))
+    Ok(signal.mark(so_far(&seen, strategy.answer(&seen, None))))
 }
 
 /// A run that is over is shown as it is, as in Orkes: whoever sends one signal too many learns how

@@ -8,7 +8,9 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use axum::extract::{FromRequestParts, Query};
+use axum::http::Uri;
 use axum::http::request::Parts;
+use semel_model::almost;
 use serde::de::DeserializeOwned;
 
 use crate::error::ApiError;
@@ -36,6 +38,20 @@ impl<S: Send + Sync> FromRequestParts<S> for Params {
         let found = Query::<Vec<(String, String)>>::from_request_parts(parts, state).await;
         Ok(Self(found.map(|Query(pairs)| pairs).unwrap_or_default()))
     }
+}
+
+/// A parameter that is almost a known one: without it the request would do something else, and the
+/// answer would be a success. Others may be anybody's, and mean nothing.
+pub(crate) fn misspelt(uri: &Uri, known: &[&'static str]) -> Option<ApiError> {
+    let Query(pairs) = Query::<Vec<(String, String)>>::try_from_uri(uri).ok()?;
+    let unknown = pairs.iter().map(|(name, _)| name.as_str());
+    let mut unknown = unknown.filter(|name| !known.contains(name));
+    let is_absent = |known: &&'static str| pairs.iter().all(|(name, _)| name != known);
+    let meant = |name| Some((name, almost(name, known.iter().copied().filter(is_absent))?));
+    let (name, meant) = unknown.find_map(meant)?;
+    Some(ApiError::Malformed(format!(
+        "the parameter {name} is not known here; is {meant} meant? Nothing was done"
+    )))
 }
 
 impl Params {

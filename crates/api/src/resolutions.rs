@@ -79,14 +79,44 @@ async fn resolve(
         match operate(&app, &run.to_string(), &caller, operation).await {
             // The run was removed just now. Nothing is kept under this step, so it is taken again.
             Err(ApiError::Failed(Failure::NoExecution(_))) => Step::turn_to(0, 1),
-            answered => {
-                answered?;
+            Err(error) => return Err(naming_winner(&app, &record, error).await),
+            Ok(_) => {
                 return Ok(answer(&json!({"applied": applied, "workflowId": run.to_string()})));
             }
         }
     }
     let said = Resolved::new(applied, &output, by, note, app.runtime.now());
-    settle(&app, &record, said, output).await
+    match settle(&app, &record, said, output).await {
+        Err(error) => Err(naming_winner(&app, &record, error).await),
+        settled => settled,
+    }
+}
+
+/// Whoever decides otherwise than before is told what counts, by whom and since when.
+async fn naming_winner(app: &App, key: &RecordKey, error: ApiError) -> ApiError {
+    let ApiError::Failed(Failure::Rejected(Rejection::Decided(message))) = error else {
+        return error;
+    };
+    let wanted = key.clone();
+    let found = match app.runtime.blocking(move |world| world.known_under(&wanted)).await {
+        Ok(found) => found,
+        Err(failure) => return failure.into(),
+    };
+    let winner = found.map(|record| {
+        let resolved = record.detail.resolved.as_ref();
+        json!({
+            "state": record.state,
+            "applied": resolved.map(|it| it.applied),
+            "by": resolved.map(|it| &it.by).or(record.detail.owner.as_ref()),
+            "note": resolved.and_then(|it| it.note.as_ref()),
+            "workflowId": record.run,
+            "taskId": record.detail.task,
+            "decidedAt": resolved.map(|it| it.at).or(record.detail.decided_at),
+        })
+    });
+    let mut metadata = Map::new();
+    metadata.insert("winner".to_owned(), winner.unwrap_or_default());
+    ApiError::Conflict { code: "DECISION_CONFLICT", message, metadata }
 }
 
 /// The run that settles the effect, unless a caller of the ledger began it or the run was removed: then

@@ -73,12 +73,13 @@ async fn start(
 
 /// What is worth knowing of the definition that a start brings.
 pub(crate) fn warnings(app: &App, request: &StartWorkflowRequest, body: &Body) -> Vec<Warning> {
-    let Some(given) = &request.workflow_def else { return Vec::new() };
+    let own = request.warnings();
+    let Some(given) = &request.workflow_def else { return own };
     let definitions = &app.runtime.world().definitions;
     let mut inside = given.warnings_knowing(&|name| definitions.task(name).ok().flatten());
     inside.extend(body.unknown_members(unknown_in_start));
     let inside = inside.into_iter().map(|warning| warning.below("workflowDef."));
-    request.warnings().into_iter().chain(inside).collect()
+    own.into_iter().chain(inside).collect()
 }
 
 fn unknown_in_start(request: &Value) -> Vec<Warning> {

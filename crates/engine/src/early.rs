@@ -228,14 +228,13 @@ impl Execution {
             .filter(move |it| it.reference.as_deref() == Some(reference) && it.until > now)
     }
 
-    /// The oldest answer that names this task or its step; else the oldest signal, if it waits for one.
+    /// The oldest answer that names this task; else the oldest that names its step in whichever turn;
+    /// else the oldest signal, if it waits for one.
     fn early_for(&self, task: &Task, now: Timestamp) -> Option<&EarlyAnswer> {
         let live = || self.early_answers().filter(|answer| answer.until > now);
-        let is_named = |answer: &&EarlyAnswer| {
-            let name = answer.reference.as_deref();
-            name == Some(&*task.reference) || name == Some(task.step.reference())
-        };
-        let named = live().find(is_named).filter(|_| task.kind().is_answered());
+        let of_step = || self.early_named(task.step.reference(), now).next();
+        let named = self.early_named(&task.reference, now).next().or_else(of_step);
+        let named = named.filter(|_| task.kind().is_answered());
         let is_signal = |answer: &&EarlyAnswer| answer.reference.is_none();
         named.or_else(|| live().find(is_signal).filter(|_| task.kind().is_wait()))
     }

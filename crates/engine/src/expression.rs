@@ -66,6 +66,19 @@ pub(crate) fn expressions_of(text: &str) -> Vec<&str> {
     template::split(text).into_iter().filter_map(inside).collect()
 }
 
+/// The same, of what stands before any of those characters.
+pub(crate) fn expressions_before<'t>(text: &'t str, ends: &[char]) -> Vec<&'t str> {
+    let before = |part: &template::Part<'_>| match part {
+        template::Part::Expression(_) => true,
+        template::Part::Text(text) => !text.contains(ends),
+    };
+    let inside = |part| match part {
+        template::Part::Expression(path) => Some(path),
+        template::Part::Text(_) => None,
+    };
+    template::split(text).into_iter().take_while(before).filter_map(inside).collect()
+}
+
 /// Whether a text has an expression in it.
 pub(crate) fn is_computed(text: &str) -> bool {
     !expressions_of(text).is_empty()

@@ -37,14 +37,14 @@ pub(crate) fn marker(output: &Payload) -> Option<Value> {
     output.value().get(MARKER).cloned()
 }
 
-/// What a worker says of the effect; none: nothing.
+/// What a worker says of the effect; none: nothing. A word that is neither yes nor no leaves doubt.
 pub(crate) fn said(output: &Payload) -> Option<Outcome> {
     match marker(output)?.get("applied")? {
         Value::Bool(true) => Some(Outcome::Applied),
         Value::Bool(false) => Some(Outcome::NotApplied),
-        Value::String(text) if text == "unknown" => Some(Outcome::Unknown),
-        Value::String(_) | Value::Null | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-            None
+        Value::Null => None,
+        Value::String(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            Some(Outcome::Unknown)
         }
     }
 }

@@ -59,8 +59,22 @@ impl Turn<'_> {
             return self.answer_early(reference, distinct, progress);
         };
         let held = self.hand_out(&task)?;
+        let insists = distinct || (force && held.polls > 0);
+        if !insists && self.ended_the_attempt_before(&task, self.decision_digest(progress)) {
+            return Ok(());
+        }
         fence::judge_named(&task, &held, force, progress.worker.as_deref())?;
         self.take_from_person(&task, &held, force, progress, None)
+    }
+
+    /// The same was said of the attempt before, and this one was made because of it: whoever says it
+    /// twice means one failure. Who tries again by hand has seen that one.
+    fn ended_the_attempt_before(&self, task: &Task, said: Digest) -> bool {
+        let before = task.replaces.and_then(|id| self.task(id));
+        before.is_some_and(|before| {
+            let is_retry = task.first_scheduled_at == before.first_scheduled_at;
+            is_retry && before.accepted == Some(said)
+        })
     }
 
     /// By reference or by force: a person may speak, who does not know what the holder did. A holder
@@ -109,6 +123,9 @@ impl Turn<'_> {
             let message =
                 format!("task {id} ({reference}) is {status} already, and not by this answer");
             return Err(Rejection::Decided(message).into());
+        }
+        if id.is_none() && self.ended_the_attempt_before(&task, said) {
+            return Ok(());
         }
         let held = self.hand_out(&task)?;
         fence::judge_named(&task, &held, false, progress.worker.as_deref())?;

@@ -4,6 +4,9 @@
 //! `order-null`: one key for everybody who has none. So a key with a missing part is no key. It is
 //! null in the task's input, and a step that needs it fails before it does anything.
 
+mod address;
+mod branches;
+
 use semel_model::{HttpKey, SubWorkflowParams};
 use serde_json::{Map, Value, json};
 
@@ -18,10 +21,16 @@ const DOMAINS: &str = "taskToDomain";
 
 /// A key in a parameter of a step.
 pub(crate) struct WrittenKey<'t> {
-    /// The names that lead to the key inside the parameter.
-    pub(crate) path: Vec<&'t str>,
+    /// The names and positions that lead to the key inside the parameter.
+    pub(crate) path: Vec<String>,
     pub(crate) template: &'t str,
     /// The step fails without it.
+    is_needed: bool,
+}
+
+/// Where a parameter may have a key.
+struct KeyPlace {
+    path: Vec<String>,
     is_needed: bool,
 }
 
@@ -31,38 +40,65 @@ pub(crate) fn written_keys<'t>(
     parameter: &str,
     template: &'t Value,
 ) -> Vec<WrittenKey<'t>> {
-    let mut found = Vec::new();
-    let mut look = |path: Vec<&'t str>, is_needed: bool| {
-        let inner = path.iter().try_fold(template, |value, name| value.get(name));
-        let text = inner.and_then(Value::as_str).filter(|text| is_computed(text));
-        found.extend(text.map(|template| WrittenKey { path, template, is_needed }));
+    let task = step.task();
+    let places = match step.kind() {
+        Kind::DynamicFork => branches::places(task, parameter, template),
+        Kind::Dynamic if task.dynamic_task_name_param.as_deref() == Some(parameter) => {
+            vec![needed(&[])]
+        }
+        kind => places(kind, parameter, template),
     };
-    match (step.kind(), parameter) {
+    let written = |KeyPlace { path, is_needed }: KeyPlace| {
+        let text = path.iter().try_fold(template, |value, name| inside(value, name))?.as_str()?;
+        is_computed(text).then_some(WrittenKey { path, template: text, is_needed })
+    };
+    places.into_iter().filter_map(written).collect()
+}
+
+/// Where a step of that kind may have keys in a parameter.
+fn places(kind: Kind, parameter: &str, template: &Value) -> Vec<KeyPlace> {
+    match (kind, parameter) {
         (Kind::StartWorkflow, "startWorkflow") => {
-            look(vec!["idempotencyKey"], true);
-            look(vec!["correlationId"], false);
-            let domains = template.get(DOMAINS).and_then(Value::as_object);
-            let tasks = domains.into_iter().flat_map(Map::keys);
-            tasks.for_each(|task| look(vec![DOMAINS, task], true));
+            let correlation = KeyPlace { is_needed: false, ..needed(&["correlationId"]) };
+            let mut found = vec![needed(&["idempotencyKey"]), correlation];
+            found.extend(domains(template));
+            found
         }
-        (Kind::Dynamic, name) if step.task().dynamic_task_name_param.as_deref() == Some(name) => {
-            look(vec![], true);
-        }
-        (Kind::AcquireLock | Kind::ReleaseLock, "name") => look(vec![], true),
+        (Kind::AcquireLock | Kind::ReleaseLock, "name") => vec![needed(&[])],
         (Kind::Http, "http_request") => {
-            look(vec!["idempotency", "value"], true);
-            look(vec!["body", "idempotency_key"], true);
-            let headers = template.get("headers");
-            key_headers(headers).for_each(|name| look(vec!["headers", name], true));
+            let mut found =
+                vec![needed(&["idempotency", "value"]), needed(&["body", "idempotency_key"])];
+            let headers = key_headers(template.get("headers"));
+            found.extend(headers.map(|name| needed(&["headers", name])));
+            found
         }
-        (Kind::Http, "idempotency") => look(vec!["value"], true),
-        (Kind::Http, "body") => look(vec!["idempotency_key"], true),
+        (Kind::Http, "idempotency") => vec![needed(&["value"])],
+        (Kind::Http, "body") => vec![needed(&["idempotency_key"])],
         (Kind::Http, "headers") => {
-            key_headers(Some(template)).for_each(|name| look(vec![name], true));
+            key_headers(Some(template)).map(|name| needed(&[name])).collect()
         }
-        _ => {}
+        _ => Vec::new(),
     }
-    found
+}
+
+fn needed(path: &[&str]) -> KeyPlace {
+    let path = path.iter().map(|name| (*name).to_owned()).collect();
+    KeyPlace { path, is_needed: true }
+}
+
+/// Which tasks of a run that is started go to which domain.
+fn domains(start: &Value) -> impl Iterator<Item = KeyPlace> {
+    let tasks = start.get(DOMAINS).and_then(Value::as_object);
+    tasks.into_iter().flat_map(Map::keys).map(|task| needed(&[DOMAINS, task]))
+}
+
+/// A member of an object by its name, an item of a list by its position.
+fn inside<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
+    match value {
+        Value::Object(object) => object.get(name),
+        Value::Array(items) => items.get(name.parse::<usize>().ok()?),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
+    }
 }
 
 fn key_headers(headers: Option<&Value>) -> impl Iterator<Item = &str> {
@@ -104,16 +140,24 @@ impl Turn<'_> {
         if step.kind() == Kind::SubWorkflow {
             return self.child_key_fault(task, step.task().sub_workflow_param.as_ref()?);
         }
-        let has_keys = [Kind::StartWorkflow, Kind::AcquireLock, Kind::ReleaseLock, Kind::Http];
+        let has_keys = [
+            Kind::StartWorkflow,
+            Kind::AcquireLock,
+            Kind::ReleaseLock,
+            Kind::Http,
+            Kind::DynamicFork,
+        ];
         if !has_keys.contains(&step.kind()) {
             return None;
         }
         parameters(&step).find_map(|(name, value)| {
             let needed = written_keys(&step, name, value);
-            needed.into_iter().filter(|key| key.is_needed).find_map(|key| {
-                let path: Vec<&str> = std::iter::once(name).chain(key.path).collect();
+            let keys = needed.into_iter().filter(|key| key.is_needed).find_map(|key| {
+                let inner = key.path.iter().map(String::as_str);
+                let path: Vec<&str> = std::iter::once(name).chain(inner).collect();
                 self.missing_key(task, &path.join("."), &path, key.template)
-            })
+            });
+            keys.or_else(|| address::fault(self, task, name, value))
         })
     }
 
@@ -142,7 +186,7 @@ impl Turn<'_> {
         template: &str,
     ) -> Option<String> {
         let input = task.input.value();
-        let given = path.iter().try_fold(&input, |value, name| value.get(name));
+        let given = path.iter().try_fold(&input, |value, name| inside(value, name));
         let is_given = given.is_some_and(|given| match given {
             Value::Null => false,
             Value::String(text) => !text.trim().is_empty(),

@@ -115,6 +115,8 @@ pub enum NoteKind {
     StaleReports,
     /// Answers for a task that is not there yet.
     KeptAnswers,
+    /// The run counts at no gate, though its definition has one.
+    NotCounted,
 }
 
 impl Explanation {
@@ -208,6 +210,7 @@ impl NoteKind {
         match self {
             Self::StaleReports => trouble("STALE_REPORTS"),
             Self::KeptAnswers => trouble("KEPT_ANSWERS"),
+            Self::NotCounted => trouble("NOT_COUNTED"),
         }
     }
 }
@@ -231,5 +234,6 @@ mod tests {
         }
         assert!(page.contains("<a id=\"stale-reports\"></a>"));
         assert!(page.contains("<a id=\"kept-answers\"></a>"));
+        assert!(page.contains("<a id=\"not-counted\"></a>"));
     }
 }

@@ -67,6 +67,7 @@ pub use requests::{
     WorkflowStateUpdate,
 };
 pub use secret_names::is_secret_name;
+pub use spelling::almost;
 pub use start_policy::StartPolicy;
 pub use status::{IdempotencyStrategy, TaskResultStatus, TaskStatus, WorkflowStatus};
 pub use summary::{TaskSummary, WorkflowSummary};

@@ -70,10 +70,16 @@ impl StartWorkflowRequest {
         }
     }
 
-    /// What the definition that it brings says otherwise than the request: the definition counts.
+    /// A key that is none, and what the definition that it brings says otherwise than the request: the
+    /// definition counts.
     pub fn warnings(&self) -> Vec<Warning> {
-        let Some(definition) = &self.workflow_def else { return Vec::new() };
         let mut found = Vec::new();
+        if self.idempotency_key.as_deref().is_some_and(|key| key.trim().is_empty()) {
+            let message = "is blank, which is no key: unless the definition has a keyExpression, the \
+                           same start again begins another run";
+            found.push(Warning::no_effect("idempotencyKey", message));
+        }
+        let Some(definition) = &self.workflow_def else { return found };
         if !self.name.is_empty() && self.name != definition.name {
             let message =
                 format!("is not looked at: workflowDef brings its own name, {}", definition.name);

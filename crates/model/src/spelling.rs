@@ -17,7 +17,7 @@ pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> O
 }
 
 /// The known name that has the same letters, or all of them but one.
-pub(crate) fn almost<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn almost<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let found = nearest(name, known)?;
     (distance(&plain(name), &plain(found)) <= 1).then_some(found)
 }

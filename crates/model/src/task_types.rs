@@ -148,6 +148,11 @@ pub fn is_absent_type(kind: &str) -> bool {
     ABSENT.contains(&kind)
 }
 
+/// A type that the server itself does, and no worker has to.
+pub fn is_served_type(kind: &str) -> bool {
+    SERVED.contains(&kind)
+}
+
 /// Whether a task of that type waits for the `startDelay` of its step.
 pub fn heeds_start_delay(kind: &str) -> bool {
     !AT_ONCE.contains(&kind) && !is_absent_type(kind)

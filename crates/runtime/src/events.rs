@@ -49,6 +49,12 @@ impl Round {
             true if is_early => Standing::Kept,
             true => Standing::Applied,
         };
+        let subject = match (&work.event, standing) {
+            (Event::Named { .. }, Standing::Repeated) => {
+                subject.map(|task| ended_before(&execution, task))
+            }
+            _ => subject,
+        };
         self.answer(world, work, subject, standing)
     }
 
@@ -278,6 +284,12 @@ impl Round {
 pub(crate) fn queue_of(task: &Task) -> Queue {
     let task_type = task.step.task_type().to_owned();
     Queue { task_type, domain: task.domain.clone() }
+}
+
+/// A repeat by name that leaves an open attempt alone is about the attempt before it.
+fn ended_before(execution: &Execution, task: TaskId) -> TaskId {
+    let open = execution.task(task).filter(|task| !task.status.is_terminal());
+    open.and_then(|task| task.replaces).unwrap_or(task)
 }
 
 /// It answers for a task that is not open.

@@ -27,14 +27,19 @@ impl Round {
         replaces: Option<ExecutionId>,
         limited: &Limited,
     ) -> Outcome {
+        // A run that is to be replaced would go on, and its key would stay its own: a start that is
+        // sent again would be judged anew. So it is told that nothing was done.
+        let may_be_given = replaces.is_none();
         let done = match (limited.policy, limited.blocked_by, limited.successor) {
-            (ConcurrencyPolicy::Skip, Some(id), _) => Ok(Answer::Skipped { id }),
+            (ConcurrencyPolicy::Skip, Some(id), _) if may_be_given => Ok(Answer::Skipped { id }),
             (
                 ConcurrencyPolicy::CancelRunning | ConcurrencyPolicy::TerminateRunning,
                 Some(id),
                 _,
             ) => self.supersede(world, work, replaces, limited.policy, id),
-            (ConcurrencyPolicy::Coalesce, _, Some(id)) => self.coalesce(world, work, id),
+            (ConcurrencyPolicy::Coalesce, _, Some(id)) if may_be_given => {
+                self.coalesce(world, work, id)
+            }
             (
                 ConcurrencyPolicy::Queue
                 | ConcurrencyPolicy::Skip
@@ -47,13 +52,10 @@ impl Round {
         };
         match done {
             Ok(answer) => {
-                // A run that was to be replaced under the key is still there, and so is its record.
-                if replaces.is_none() {
-                    match &answer {
-                        Answer::Skipped { id } => self.note_given(work, *id, "SKIPPED"),
-                        Answer::Coalesced { id } => self.note_given(work, *id, "COALESCED"),
-                        _ => {}
-                    }
+                match &answer {
+                    Answer::Skipped { id } => self.note_given(work, *id, "SKIPPED"),
+                    Answer::Coalesced { id } => self.note_given(work, *id, "COALESCED"),
+                    _ => {}
                 }
                 Outcome::Answer(Ok(answer))
             }

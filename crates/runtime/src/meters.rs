@@ -145,6 +145,10 @@ impl Meters {
             let labels = [("workflowName", name), ("version", version)];
             counter!("workflow_start_success_total", &labels).increment(*count);
         }
+        for (name, count) in &tally.uncounted {
+            let name = self.workflows.admit(name);
+            counter!("semel_runs_not_counted_total", "workflowName" => name).increment(*count);
+        }
         for ((name, status), took) in &tally.ended {
             let name = self.workflows.admit(name);
             if *status == "COMPLETED" {

@@ -25,6 +25,8 @@ pub(crate) struct Tally {
     pub(crate) timed_out: BTreeMap<String, u64>,
     /// Tasks whose worker fell silent, by type.
     pub(crate) lapsed: BTreeMap<String, u64>,
+    /// Runs that began and that their gate does not count, by name.
+    pub(crate) uncounted: BTreeMap<String, u64>,
     /// What was decided on effects, by what it is called.
     pub(crate) effects: BTreeMap<&'static str, u64>,
     /// Executions that were parked.
@@ -52,6 +54,9 @@ impl Tally {
                 Change::Started { .. } => {
                     let key = (definition.name.clone(), definition.version);
                     *tally.begun.entry(key).or_default() += 1;
+                    if after.not_counted().is_some() {
+                        *tally.uncounted.entry(definition.name.clone()).or_default() += 1;
+                    }
                 }
                 Change::ExecutionClosed { status, .. } => {
                     let took = seconds(after.started_at(), decision.at);
@@ -121,6 +126,7 @@ impl Tally {
 
     pub(crate) fn absorb(&mut self, other: Self) {
         add(&mut self.begun, other.begun);
+        add(&mut self.uncounted, other.uncounted);
         add(&mut self.timed_out, other.timed_out);
         add(&mut self.lapsed, other.lapsed);
         append(&mut self.ended, other.ended);

@@ -61,6 +61,7 @@ const NUMBERS: &[(&str, Kind, &str)] = &[
         "Reports and lease renewals that did not count, by queue",
     ),
     ("semel_effects_total", Counter, "Effects that are done once, by what was decided"),
+    ("semel_runs_not_counted_total", Counter, "Runs that began and that their gate does not count"),
     ("semel_lease_expiries_total", Counter, "Leases that ran out"),
     ("semel_rounds_total", Counter, "Rounds of the lane by outcome"),
     ("semel_round_items", Histogram(ITEMS), "Items in a round"),

@@ -57,6 +57,7 @@ fn head(found: &Workflow) -> String {
     note("correlation", found.correlation_id.as_deref().unwrap_or_default());
     note("key", found.idempotency_key.as_deref().unwrap_or_default());
     note("parent", &found.parent_workflow_id.map(|id| id.to_string()).unwrap_or_default());
+    note("not counted", found.not_counted.as_deref().unwrap_or_default());
     note("reason", found.reason_for_incompletion.as_deref().unwrap_or_default());
     note("input", found.input.text());
     note("output", if found.status.is_terminal() { found.output.text() } else { "" });

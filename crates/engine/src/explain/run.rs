@@ -152,7 +152,25 @@ impl Scene<'_> {
 
     /// What is worth knowing and is no wait; another kind of note is one more line here.
     fn notes(&self) -> Vec<Note> {
-        self.stale_reports().chain(self.kept_answers()).collect()
+        self.uncounted()
+            .into_iter()
+            .chain(self.stale_reports())
+            .chain(self.kept_answers())
+            .collect()
+    }
+
+    /// Its gate does not count it, so the limit does not hold for it.
+    fn uncounted(&self) -> Option<Note> {
+        let why = self.execution.not_counted()?;
+        let kind = NoteKind::NotCounted;
+        Some(Note {
+            kind,
+            task_reference_name: None,
+            task_id: None,
+            sentence: format!("{why}, and the limit does not hold for it."),
+            stale_reports: Vec::new(),
+            docs: kind.docs(),
+        })
     }
 
     /// Answers whose task is not there yet, step by step.

@@ -87,9 +87,9 @@ impl Json {
         }
     }
 
-    /// The value with another one at that path of names, if the path leads somewhere.
+    /// The value with another one at that path of names and positions, if the path leads somewhere.
     #[must_use]
-    pub(super) fn put(self, path: &[&str], value: Self) -> Self {
+    pub(super) fn put(self, path: &[String], value: Self) -> Self {
         let Some((name, rest)) = path.split_first() else { return value };
         match self {
             Self::Object(object) => {
@@ -104,7 +104,14 @@ impl Json {
                 });
                 Self::Object(entries.collect())
             }
-            Self::Null | Self::Bool(_) | Self::Number(_) | Self::String(_) | Self::Array(_) => self,
+            Self::Array(mut items) => {
+                let at = name.parse::<usize>().ok();
+                if let Some(item) = at.and_then(|at| items.get_mut(at)) {
+                    *item = std::mem::replace(item, Self::Null).put(rest, value);
+                }
+                Self::Array(items)
+            }
+            Self::Null | Self::Bool(_) | Self::Number(_) | Self::String(_) => self,
         }
     }
 

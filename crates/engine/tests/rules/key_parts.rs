@@ -124,3 +124,104 @@ fn a_dynamic_task_whose_name_lacks_a_part_says_which() {
     let bench = begun(step, json!({"id": 7}));
     assert_eq!(bench.execution.latest("go").expect("it was reached").step.task_type(), "resize-7");
 }
+
+#[test]
+fn branches_that_a_fork_has_written_out_have_keys_like_any_other() {
+    let start = json!({"name": "other", "idempotencyKey": "p-${workflow.input.id}"});
+    let tasks = json!([
+        {"name": "a", "taskReferenceName": "a", "type": "SUB_WORKFLOW", "subWorkflowParam": {"name": "other"}},
+        {"name": "b", "taskReferenceName": "b", "type": "START_WORKFLOW"},
+        {"name": "c", "taskReferenceName": "c", "type": "ACQUIRE_LOCK"}]);
+    let listed = |tasks: Value, inputs: Value| {
+        json!({"name": "f", "taskReferenceName": "f", "type": "FORK_JOIN_DYNAMIC",
+            "dynamicForkTasksParam": "t", "dynamicForkTasksInputParamName": "i",
+            "inputParameters": {"t": tasks, "i": inputs}})
+    };
+    let each = |kind: &str, element: Value| {
+        json!({"name": "f", "taskReferenceName": "f", "type": "FORK_JOIN_DYNAMIC",
+            "inputParameters": {"forkTaskType": kind, "forkTaskInputs": [element]}})
+    };
+    let oldest = json!({"name": "f", "taskReferenceName": "f", "type": "FORK_JOIN_DYNAMIC",
+        "dynamicForkJoinTasksParam": "all", "inputParameters": {"all": {"dynamicTasks": [
+            {"taskName": "b", "referenceName": "b", "type": "START_WORKFLOW", "input": {"startWorkflow": start}}]}}});
+    let child = json!([{"name": "a", "taskReferenceName": "a", "type": "SUB_WORKFLOW",
+        "subWorkflowParam": {"name": "other", "idempotencyKey": "o-${workflow.input.id}"}}]);
+    let looped = json!([{"name": "l", "taskReferenceName": "l", "type": "DO_WHILE", "loopCondition": "false",
+        "loopOver": [{"name": "c", "taskReferenceName": "c", "type": "ACQUIRE_LOCK",
+            "inputParameters": {"name": "lock-${workflow.input.id}"}}]}]);
+    let acting = json!([{"name": "d", "taskReferenceName": "d", "type": "SIMPLE", "effect": {"key": "e-${workflow.input.id}"}}]);
+    for (fork, place) in [
+        (listed(child, json!({})), "t.0.subWorkflowParam.idempotencyKey"),
+        (listed(acting, json!({})), "t.0.effect.key"),
+        (listed(looped, json!({})), "t.0.loopOver.0.inputParameters.name"),
+        (
+            listed(tasks.clone(), json!({"b": {"startWorkflow": start}})),
+            "i.b.startWorkflow.idempotencyKey",
+        ),
+        (listed(tasks, json!({"c": {"name": "lock-${workflow.input.id}"}})), "i.c.name"),
+        (
+            listed(json!("${workflow.input.steps}"), json!({"b": {"startWorkflow": start}})),
+            "i.b.startWorkflow.idempotencyKey",
+        ),
+        (
+            each("START_WORKFLOW", json!({"startWorkflow": start})),
+            "forkTaskInputs.0.startWorkflow.idempotencyKey",
+        ),
+        (oldest, "all.dynamicTasks.0.input.startWorkflow.idempotencyKey"),
+    ] {
+        let join = json!({"name": "j", "taskReferenceName": "j", "type": "JOIN"});
+        let steps = json!([{"name": "b", "taskReferenceName": "b", "type": "START_WORKFLOW"}]);
+        let input = json!({"id": " ", "steps": steps});
+        let bench = Bench::start(flow(&[fork.clone(), join.clone()]), input);
+        assert_eq!(bench.execution.status(), Some(WorkflowStatus::Failed), "{fork}");
+        let task = bench.execution.latest("f").expect("it was reached").clone();
+        assert_eq!(task.status, TaskStatus::FailedWithTerminalError, "{fork}");
+        let why = task.reason.clone().unwrap_or_default();
+        assert!(why.starts_with(&format!("{place} is ")), "{why}");
+        assert!(why.contains("${workflow.input.id} is null, missing or empty"), "{why}");
+        let bench = Bench::start(flow(&[fork, join]), json!({"id": 7, "steps": steps}));
+        let task = bench.execution.latest("f").expect("it was reached").clone();
+        assert_eq!(task.status, TaskStatus::Completed, "{:?}", task.reason);
+    }
+}
+
+#[test]
+fn a_request_has_no_address_that_lacks_a_part() {
+    let steps = |uri: &str| {
+        let flat = json!({"name": "call", "taskReferenceName": "call", "type": "HTTP",
+            "inputParameters": {"uri": uri, "method": "DELETE"}});
+        [("http_request.uri", http(json!({"uri": uri, "method": "DELETE"}))), ("uri", flat)]
+    };
+    for uri in [
+        "http://shop/orders/${workflow.input.id}",
+        "http://${workflow.input.id}.shop/orders",
+        "http://shop/orders/${workflow.input.id}/lines?all=true",
+        "${workflow.input.id}",
+    ] {
+        for (place, step) in steps(uri) {
+            let bench = begun(step, json!({"id": null}));
+            let task = bench.execution.latest("call").expect("it was reached").clone();
+            assert_eq!(task.status, TaskStatus::FailedWithTerminalError, "{uri}");
+            let why = task.reason.clone().unwrap_or_default();
+            let missing = format!(
+                "{place} is {uri}, and ${{workflow.input.id}} is null or missing: there is no address"
+            );
+            assert_eq!(why, missing);
+        }
+    }
+    for (uri, input) in [
+        ("http://shop/orders?of=${workflow.input.id}", json!({})),
+        ("http://shop/orders#${workflow.input.id}", json!({})),
+        ("http://shop${workflow.input.id}/orders", json!({"id": ""})),
+        (
+            "http://shop/orders/${workflow.input.l[?(@.x == 1)].id}",
+            json!({"l": [{"x": 1, "id": 2}]}),
+        ),
+    ] {
+        for (_, step) in steps(uri) {
+            let bench = begun(step, input.clone());
+            let task = bench.execution.latest("call").expect("it was reached").clone();
+            assert_eq!(task.status, TaskStatus::Scheduled, "{uri}: {:?}", task.reason);
+        }
+    }
+}

@@ -335,14 +335,19 @@ fn the_last_attempt_holds_the_run_however_it_ends() {
 
 #[test]
 fn a_worker_that_does_not_know_is_believed() {
-    let mut family = under("HOLD");
-    let run = order(&mut family, "1", 10);
-    let said =
-        family.claim(run, "charge", "ann").output(json!({"_effect": {"applied": "unknown"}}));
-    let said = Said { status: TaskResultStatus::Failed, ..said };
-    family.report(run, &said).unwrap();
-    family.reads(run, &["RUNNING", "charge 0 IN_PROGRESS"]);
-    assert_eq!(family.report(run, &said).expect("it is repeated"), []);
+    // A word that is neither yes nor no is not taken for a no.
+    for word in [json!("unknown"), json!("true"), json!("false"), json!(1), json!({})] {
+        for status in [TaskResultStatus::Failed, TaskResultStatus::FailedWithTerminalError] {
+            let mut family = under("HOLD");
+            let run = order(&mut family, "1", 10);
+            let output = json!({"_effect": {"applied": word}});
+            let said = family.claim(run, "charge", "ann").output(output);
+            let said = Said { status, ..said };
+            family.report(run, &said).unwrap();
+            family.reads(run, &["RUNNING", "charge 0 IN_PROGRESS"]);
+            assert_eq!(family.report(run, &said).expect("it is repeated"), []);
+        }
+    }
 }
 
 #[test]

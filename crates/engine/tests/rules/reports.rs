@@ -6,7 +6,7 @@ use semel_model::{Payload, TaskId};
 use serde_json::{Value, json};
 
 use crate::bench::Bench;
-use crate::shapes::{Said, flow, step};
+use crate::shapes::{Said, flow, payload, step};
 
 const LIMIT_BYTES: usize = 10 * 1024 * 1024;
 
@@ -149,4 +149,44 @@ fn a_payload_keeps_its_text_from_report_to_output() {
     run.happen(said.told().0, &[payload]).unwrap();
     assert_eq!(run.execution.output().text(), text);
     run.replay();
+}
+
+#[test]
+fn a_failure_by_name_that_is_said_twice_ends_one_attempt() {
+    let tried_again = || {
+        let policy = json!({"retryCount": 3, "retryDelaySeconds": 0});
+        let mut run = Bench::start(flow(&[step("a", policy)]), json!({}));
+        let said = Said::new(run.attempt("a", 0).id, Failed).output(json!({"n": 1}));
+        run.name("a", false, &said).unwrap();
+        assert_eq!(run.story(), ["RUNNING", "a 0 FAILED", "a 1 SCHEDULED"]);
+        (run, said)
+    };
+    let two = ["RUNNING", "a 0 FAILED", "a 1 FAILED", "a 2 SCHEDULED"];
+    let (mut run, said) = tried_again();
+    for force in [false, true] {
+        assert_eq!(run.name("a", force, &said), Ok(vec![]), "nobody has taken the next attempt");
+    }
+    run.claim("a", "ann");
+    assert_eq!(run.name("a", false, &said), Ok(vec![]), "and the first answer stays what it was");
+    run.name("a", true, &said).expect("by force it is about who has it now");
+    run.reads(&two);
+
+    let (mut run, said) = tried_again();
+    run.name("a", false, &said.clone().output(json!({"n": 2}))).expect("another word");
+    run.reads(&two);
+
+    let (mut run, said) = tried_again();
+    let progress = said.progress();
+    let named = Event::Named { reference: "a".into(), force: false, progress, distinct: true };
+    run.happen(named, &[payload(&said.output)]).expect("another request");
+    run.reads(&two);
+
+    let mut run = Bench::start(flow(&[step("a", json!({"retryCount": 0}))]), json!({}));
+    let said = Said::new(run.attempt("a", 0).id, Failed);
+    run.name("a", false, &said).unwrap();
+    assert_eq!(run.story(), ["FAILED", "a 0 FAILED"]);
+    run.advance(1);
+    run.happen(Event::Retried, &[]).unwrap();
+    run.name("a", false, &said).expect("who tries again by hand has seen the failure");
+    run.reads(&["FAILED", "a 0 FAILED", "a 1 FAILED"]);
 }

@@ -7,7 +7,7 @@ use super::at_run_time::written_request;
 use super::{LABEL_CHARS_MAX, Place, Registered, shortened};
 use crate::{
     TaskDef, Warning, WorkflowDef, WorkflowTask, heeds_start_delay, http_request, is_absent_type,
-    is_templated, may_have_effect,
+    is_served_type, is_templated, may_have_effect,
 };
 
 const IDLE: &str = "is kept, and without effect in this release";
@@ -28,6 +28,12 @@ pub(super) fn of_definition(prefix: &str, definition: &WorkflowDef) -> Vec<Warni
     if !(sink.is_empty() || sink == "conductor" || sink.starts_with("conductor:")) {
         let message = format!("{IDLE}: only conductor sinks are; the usual event is published");
         add("workflowStatusListenerSink", &message);
+    }
+    let failure = definition.failure_workflow.as_deref().unwrap_or_default();
+    if failure.contains("${") && !failure.starts_with('$') {
+        let message = "is taken word for word, and no workflow is called so: only what begins with \
+                       ${workflow.input.NAME} is read from the input";
+        add("failureWorkflow", message);
     }
     if definition.timeout_seconds < 0 {
         let seconds = definition.timeout_seconds;
@@ -60,6 +66,18 @@ pub(super) fn of_step(place: &Place<'_>, registered: Registered<'_>) -> Vec<Warn
     if step.cache_config.is_some() && !may_have_effect(&step.kind) {
         add("cacheConfig", format!("a {kind} has no result to keep: it is not used there"));
     }
+    for (field, owners) in idle_fields(step) {
+        let message = format!("a {kind} does not look at it: it is for {owners}");
+        add(field, message);
+    }
+    if step.effect.is_none() && has_idle_effect(step, registered) {
+        let name = shortened(&step.name, LABEL_CHARS_MAX);
+        let message = format!(
+            "task definition {name} has an effect, and a {kind} does nothing that could be done \
+             twice: it is not used there"
+        );
+        add("name", message);
+    }
     if let Some((at, message)) = hedging(step, registered) {
         add(&at, message);
     }
@@ -84,6 +102,68 @@ fn homeless_steps(step: &WorkflowTask) -> Vec<(&'static str, &'static str)> {
     .filter(|(_, _, is_homeless)| *is_homeless)
     .map(|(field, owner, _)| (field, owner))
     .collect()
+}
+
+/// Fields that say something at a step whose type does not read them, and the types that do. A
+/// DYNAMIC step becomes a step of another type, with its fields.
+fn idle_fields(step: &WorkflowTask) -> Vec<(&'static str, &'static str)> {
+    let kind = step.kind.as_str();
+    if kind == "DYNAMIC" || is_absent_type(kind) {
+        return vec![];
+    }
+    let says = |text: &Option<String>| text.as_deref().is_some_and(|it| !it.trim().is_empty());
+    let lists = |names: &Option<Vec<String>>| names.as_ref().is_some_and(|it| !it.is_empty());
+    let is_program =
+        matches!(kind, "SWITCH" | "DECISION" | "INLINE" | "LAMBDA" | "JOIN" | "DO_WHILE");
+    let is_join = matches!(kind, "JOIN" | "EXCLUSIVE_JOIN");
+    let (is_choice, is_fork) = (kind == "DECISION", kind == "FORK_JOIN_DYNAMIC");
+    let is_ours = is_served_type(kind);
+    [
+        ("evaluatorType", "SWITCH and INLINE", says(&step.evaluator_type) && !is_program),
+        ("expression", "SWITCH, INLINE and JOIN", says(&step.expression) && !is_program),
+        ("caseExpression", "DECISION", says(&step.case_expression) && !is_choice),
+        ("caseValueParam", "DECISION", says(&step.case_value_param) && !is_choice),
+        ("scriptExpression", "LAMBDA", says(&step.script_expression) && kind != "LAMBDA"),
+        ("loopCondition", "DO_WHILE", says(&step.loop_condition) && kind != "DO_WHILE"),
+        ("items", "DO_WHILE", says(&step.items) && kind != "DO_WHILE"),
+        ("joinOn", "JOIN", lists(&step.join_on) && !is_join),
+        (
+            "defaultExclusiveJoinTask",
+            "EXCLUSIVE_JOIN",
+            lists(&step.default_exclusive_join_task) && kind != "EXCLUSIVE_JOIN",
+        ),
+        ("sink", "EVENT", says(&step.sink) && kind != "EVENT"),
+        ("dynamicTaskNameParam", "DYNAMIC", says(&step.dynamic_task_name_param)),
+        (
+            "dynamicForkTasksParam",
+            "FORK_JOIN_DYNAMIC",
+            says(&step.dynamic_fork_tasks_param) && !is_fork,
+        ),
+        (
+            "dynamicForkJoinTasksParam",
+            "FORK_JOIN_DYNAMIC",
+            says(&step.dynamic_fork_join_tasks_param) && !is_fork,
+        ),
+        (
+            "subWorkflowParam",
+            "SUB_WORKFLOW",
+            step.sub_workflow_param.is_some() && kind != "SUB_WORKFLOW",
+        ),
+        ("asyncComplete", "the server's own types", step.async_complete && !is_ours),
+    ]
+    .into_iter()
+    .filter(|(_, _, is_idle)| *is_idle)
+    .map(|(field, owners, _)| (field, owners))
+    .collect()
+}
+
+/// The task definition of a step that has no use for it has an effect.
+fn has_idle_effect(step: &WorkflowTask, registered: Registered<'_>) -> bool {
+    if may_have_effect(&step.kind) || is_absent_type(&step.kind) || step.name.is_empty() {
+        return false;
+    }
+    let policy = step.task_definition.clone().or_else(|| registered(&step.name));
+    policy.is_some_and(|policy| policy.effect.is_some())
 }
 
 /// Hedging that is not refused.

@@ -169,6 +169,71 @@ fn settings_that_nobody_reads_are_named() {
         warnings[0].to_string(),
         "cacheConfig: is kept, and without effect in this release (docs/errors/W-RUN-2.md)"
     );
+    let followed = |by: &str| {
+        let followed = json!({"name": "wf", "tasks": [named("a")], "failureWorkflow": by});
+        definition(&followed).warnings().into_iter().map(|it| it.path).collect::<Vec<_>>()
+    };
+    assert_eq!(followed("undo-${workflow.input.what}"), ["failureWorkflow"]);
+    for by in ["undo", "${workflow.input.what}", ""] {
+        assert_eq!(followed(by), [""; 0], "{by}");
+    }
+}
+
+#[test]
+fn an_effect_of_a_task_definition_is_told_where_it_means_nothing() {
+    let policy: TaskDef =
+        serde_json::from_value(json!({"name": "n", "effect": {"key": "${o}"}})).unwrap();
+    let policy = std::sync::Arc::new(policy);
+    let registered = |name: &str| (name == "n").then(|| policy.clone());
+    let of = |kind: &str, name: &str| {
+        let step = json!({"name": name, "taskReferenceName": "s", "type": kind});
+        told(&definition(&json!({"name": "wf", "tasks": [step]})).warnings_knowing(&registered))
+    };
+    assert_eq!(
+        of("HUMAN", "n"),
+        ["W-RUN-2 tasks[0].name: task definition n has an effect, and a HUMAN does nothing that \
+          could be done twice: it is not used there"]
+    );
+    for (kind, name) in [("HUMAN", "other"), ("SIMPLE", "n"), ("OWN", "n")] {
+        let told = of(kind, name);
+        assert!(told.iter().all(|it| !it.contains("has an effect")), "{kind} {name}: {told:?}");
+    }
+}
+
+#[test]
+fn a_field_is_told_of_at_a_step_that_does_not_look_at_it() {
+    for (field, value, readers) in [
+        ("evaluatorType", json!("javascript"), ["SWITCH", "INLINE"].as_slice()),
+        ("expression", json!("$.a"), &["SWITCH", "JOIN"]),
+        ("caseExpression", json!("$.a"), &["DECISION"]),
+        ("caseValueParam", json!("a"), &["DECISION"]),
+        ("scriptExpression", json!("1"), &["LAMBDA"]),
+        ("loopCondition", json!("false"), &["DO_WHILE"]),
+        ("items", json!("${workflow.input.a}"), &["DO_WHILE"]),
+        ("joinOn", json!(["a"]), &["JOIN", "EXCLUSIVE_JOIN"]),
+        ("defaultExclusiveJoinTask", json!(["a"]), &["EXCLUSIVE_JOIN"]),
+        ("sink", json!("conductor"), &["EVENT"]),
+        ("dynamicTaskNameParam", json!("a"), &["DYNAMIC"]),
+        ("dynamicForkTasksParam", json!("a"), &["FORK_JOIN_DYNAMIC"]),
+        ("dynamicForkJoinTasksParam", json!("a"), &["FORK_JOIN_DYNAMIC"]),
+        ("subWorkflowParam", json!({"name": "a"}), &["SUB_WORKFLOW"]),
+        ("asyncComplete", json!(true), &["HTTP", "EVENT", "HUMAN"]),
+    ] {
+        let told_at = |kind: &str| {
+            let step = step(kind, json!({field: value}));
+            let wanted: WorkflowDef =
+                serde_json::from_value(json!({"name": "wf", "tasks": [step]})).unwrap();
+            let path = format!("tasks[0].{field}");
+            wanted.warnings().iter().any(|it| it.path == path && it.message.contains("it is for"))
+        };
+        assert!(told_at("SIMPLE"), "{field}");
+        for kind in readers.iter().chain(&["DYNAMIC", "JDBC"]) {
+            assert!(!told_at(kind), "{field} at {kind}");
+        }
+    }
+    let bare =
+        step("SIMPLE", json!({"joinOn": [], "sink": "", "asyncComplete": false, "items": null}));
+    assert_eq!(definition(&json!({"name": "wf", "tasks": [bare]})).warnings(), []);
 }
 
 #[test]
