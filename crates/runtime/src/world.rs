@@ -21,6 +21,7 @@ use crate::dirty::Dirty;
 use crate::failure::Failure;
 use crate::gauges::{OpenLook, Shown};
 use crate::handlers::Handlers;
+use crate::held_up::HeldUp;
 use crate::hits::Hits;
 use crate::meters::Meters;
 use crate::polls::Polls;
@@ -42,6 +43,7 @@ pub struct World {
     pub handlers: Handlers,
     pub schemas: Schemas,
     pub(crate) waiters: Waiters,
+    pub(crate) held_up: HeldUp,
     pub(crate) polls: Polls,
     pub(crate) watchers: Watchers,
     pub(crate) bells: Bells,
@@ -55,6 +57,7 @@ pub struct World {
     /// How long runs are kept after their end; none: for ever.
     pub(crate) retention_ms: Option<i64>,
     pub(crate) key_hosts: KeyHosts,
+    pub(crate) loop_turns_max: Option<u32>,
     /// Why the last round could not be written; nothing when it could.
     trouble: Mutex<Option<String>>,
     /// When something was last written, in milliseconds of the store's time; 0: not yet.
@@ -91,6 +94,7 @@ impl World {
             schemas: Schemas::new(Arc::clone(&store)),
             store,
             waiters: Waiters::default(),
+            held_up: HeldUp::default(),
             polls: Polls::default(),
             watchers: Watchers::default(),
             bells: Bells::default(),
@@ -106,6 +110,7 @@ impl World {
             ),
             retention_ms: None,
             key_hosts: KeyHosts::default(),
+            loop_turns_max: None,
             trouble: Mutex::default(),
             committed_at: AtomicI64::new(0),
             meters: Meters::default(),
@@ -147,6 +152,12 @@ impl World {
     #[must_use]
     pub fn with_key_hosts(self, key_hosts: KeyHosts) -> Self {
         Self { key_hosts, ..self }
+    }
+
+    /// With an end of loops that go on by themselves; 0: they have none.
+    #[must_use]
+    pub fn with_loop_turns_max(self, turns: u32) -> Self {
+        Self { loop_turns_max: Some(turns).filter(|turns| *turns > 0), ..self }
     }
 
     pub fn key_hosts(&self) -> &KeyHosts {
