@@ -14,6 +14,7 @@ mod flow;
 mod growth;
 mod http;
 mod keys;
+mod neighbours;
 mod nodes;
 mod postgres;
 mod process;
@@ -62,6 +63,8 @@ enum Command {
     Fleet(fleet::Options),
     /// First starts against duplicates, and lookups among many keys.
     Keys(keys::Options),
+    /// What a quiet tenant feels of a bad one: dripping HTTP, patterns, definitions, loops, bombs.
+    Neighbours(neighbours::Options),
     /// W1 on SQLite and on PostgreSQL with one node, two and three, and what the database does for it.
     Nodes(nodes::Options),
     /// W1 on PostgreSQL for so long that tables would grow if they did.
@@ -99,6 +102,7 @@ fn run(arguments: &Arguments) -> Result<()> {
             Command::Search(options) => search::run(options).await,
             Command::Fleet(options) => fleet::run(options).await,
             Command::Keys(options) => keys::run(options).await,
+            Command::Neighbours(options) => neighbours::run(options).await,
             Command::Nodes(options) => nodes::run(options).await,
             Command::Churn(options) => churn::run(options).await,
             Command::Flow(options) => flow::run(options).await,

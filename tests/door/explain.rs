@@ -357,6 +357,22 @@ fn a_request_under_way_is_told_as_such() {
 }
 
 #[test]
+fn a_request_that_waits_for_its_share_is_told_as_such() {
+    let options = ["--test-clock", "--http-allow", "127.0.0.0/8", "--http-share-max", "1"];
+    let house = House::own(&options);
+    let silent = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let uri = format!("http://{}/", silent.local_addr().unwrap());
+    let request = json!({"uri": uri, "method": "GET", "readTimeOut": 60_000});
+    let request = json!({"inputParameters": {"http_request": request}});
+    define(&house, "x_share", json!([system("HTTP", request)]), json!({}));
+    let runs: Vec<String> = (0..3).map(|_| begin(&house, "x_share", json!({}))).collect();
+    let is_held_up = |id: &&String| explained(&house, id)["waits"][0]["kind"] == "HTTP_SHARE";
+    let two = || (runs.iter().filter(is_held_up).count() == 2).then_some(());
+    until("one is sent and two wait", DEADLINE, two).unwrap();
+    waits(&house, &runs[2], "HTTP_SHARE", "its workflow has as many HTTP requests open");
+}
+
+#[test]
 fn what_is_not_there_is_not_explained() {
     let house = built();
     let none = "01a1e165-ee6f-724f-b0f5-ccfba672109c";

@@ -1,5 +1,6 @@
 //! # Limits: bodies and headers that are too much, and HTTP that is none
 
+use semel_tests::process::{DEADLINE, until};
 use serde_json::json;
 
 use crate::house::{House, house, report};
@@ -207,4 +208,58 @@ fn a_body_that_breaks_off_is_not_called_too_large() {
     let answer = house().send_bytes(bytes.as_bytes());
     assert_eq!(answer.status, 400, "{answer:?}");
     house().is_healthy();
+}
+
+/// A definition of so many tasks, most of them inside one loop.
+fn of_tasks(name: &str, count: usize) -> serde_json::Value {
+    let noop =
+        |at: usize| json!({"name": "n", "taskReferenceName": format!("n{at}"), "type": "NOOP"});
+    let body: Vec<_> = (0..count - 1).map(noop).collect();
+    json!({"name": name, "schemaVersion": 2, "tasks": [{"name": "l", "taskReferenceName": "l",
+        "type": "DO_WHILE", "loopCondition": "false", "loopOver": body}]})
+}
+
+#[test]
+fn a_definition_that_is_too_large_is_400_and_names_the_setting() {
+    let house = House::own(&["--definition-tasks-max", "20", "--definition-bytes-max", "9000"]);
+    let register = |definition: &serde_json::Value| {
+        house.send(&Request::post("/api/metadata/workflow", definition))
+    };
+    assert_eq!(register(&of_tasks("l_fits", 20)).status, 200);
+    let many = of_tasks("l_many", 21);
+    let mut long = of_tasks("l_long_definition", 2);
+    long["description"] = json!("x".repeat(9_000));
+    for (definition, path, said) in [
+        (many, "tasks", "the definition has 21 tasks"),
+        (long, "", "9000 (docs/errors/DEFINITION_SIZE.md)"),
+    ] {
+        let answer = register(&definition);
+        assert_eq!(answer.status, 400);
+        let found = answer.json()["validationErrors"][0].clone();
+        assert_eq!(found["path"], path);
+        assert!(found["message"].to_string().contains(said), "{found}");
+        let start = json!({"name": "l_given", "workflowDef": definition});
+        let answer = house.send(&Request::post("/api/workflow", &start));
+        assert_eq!(answer.status, 400);
+        let found = answer.json()["validationErrors"][0].clone();
+        assert!(found["path"].to_string().contains("workflowDef"), "{found}");
+    }
+    house.is_healthy();
+}
+
+#[test]
+fn a_loop_without_end_over_nothing_ends_with_a_name() {
+    let house = House::own(&["--loop-turns-max", "50"]);
+    let mut endless = of_tasks("l_endless", 2);
+    endless["tasks"][0]["loopCondition"] = json!("true");
+    assert_eq!(house.send(&Request::post("/api/metadata/workflow", &endless)).status, 200);
+    let run = house.send(&Request::post("/api/workflow/l_endless", &json!({}))).text();
+    let ended = || {
+        let run = house.send(&Request::get(format!("/api/workflow/{run}"))).json();
+        (run["status"] != "RUNNING").then_some(run)
+    };
+    let run = until("it ends", DEADLINE, ended).expect("it ends");
+    assert_eq!(run["status"], "FAILED");
+    let reason = run["reasonForIncompletion"].to_string();
+    assert!(reason.contains("loop_turns_max"), "{reason}");
 }

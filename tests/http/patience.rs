@@ -1,9 +1,10 @@
 //! # Patience: `Retry-After`, leases while a request runs, how many at one time
 
 use semel_tests::oracle::Fault;
+use semel_tests::process::{DEADLINE, until};
 use serde_json::{Value, json};
 
-use crate::scene::{OPTIONS, Scene};
+use crate::scene::{Dripping, OPTIONS, Scene, UNKNOWN_HOST};
 
 fn later(said: &[(&str, &str)]) -> Vec<Fault> {
     let headers = said.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
@@ -57,6 +58,74 @@ fn a_lease_is_renewed_while_the_answer_is_waited_for() {
 }
 
 #[test]
+fn a_service_that_drips_for_ever_gives_its_places_back() {
+    let options = [&OPTIONS[..], &["--store", "memory"]].concat();
+    let few = ["--http-requests-max", "2", "--http-total-ms", "1500"];
+    let scene = Scene::set_with(&[&options[..], &few].concat());
+    let dripping = Dripping::serve();
+    scene.define("dripping", json!({"uri": dripping.uri()}), json!({"retryCount": 0}));
+    let read = json!({"uri": dripping.uri(), "method": "GET"});
+    scene.define("reading", read, json!({"retryCount": 0}));
+    scene.define("charge", json!({}), json!({}));
+    let (posted, got) = (scene.start("dripping", "d1"), scene.start("reading", "d2"));
+    let both = || (dripping.open() == 2).then_some(());
+    until("both places are taken", DEADLINE, both).expect("both are sent");
+    let charged = scene.start("charge", "c");
+    assert_eq!(scene.task(&charged)["status"], "COMPLETED");
+    assert_eq!(scene.oracle.effects("c"), 1);
+    for id in [posted, got] {
+        let task = scene.task(&id);
+        assert_eq!(task["status"], "FAILED", "{task:#}");
+        let reason = task["reasonForIncompletion"].as_str().unwrap_or_default();
+        assert!(reason.contains("did not end within 1500 ms in all"), "{reason}");
+    }
+}
+
+#[test]
+fn a_service_that_drips_leaves_places_for_the_others() {
+    let options = [&OPTIONS[..], &["--store", "memory", "--http-requests-max", "8"]].concat();
+    let scene = Scene::set_with(&options);
+    let dripping = Dripping::serve();
+    let read = json!({"uri": dripping.uri(), "method": "GET"});
+    for workflow in ["slow", "slower"] {
+        scene.define(workflow, read.clone(), json!({"retryCount": 0}));
+    }
+    scene.define("charge", json!({}), json!({}));
+    let slow: Vec<String> = (0..40).map(|at| scene.start("slow", &format!("s{at}"))).collect();
+    until("it has its share", DEADLINE, || (dripping.open() == 5).then_some(())).expect("five");
+    // Another workflow at the same host, and another host.
+    let slower: Vec<String> = (0..4).map(|at| scene.start("slower", &format!("t{at}"))).collect();
+    for order in ["c1", "c2", "c3"] {
+        let charged = scene.start("charge", order);
+        assert_eq!(scene.task(&charged)["status"], "COMPLETED");
+        assert_eq!(scene.oracle.effects(order), 1);
+    }
+    assert_eq!(dripping.open(), 5, "what waits for a share stays where it is");
+    let waits_at = |id: &str| scene.waits(id);
+    let last = slow.last().expect("there are some");
+    assert!(waits_at(last).contains("its workflow has as many HTTP requests open"));
+    until("it waits for the host", DEADLINE, || {
+        waits_at(&slower[0]).contains("the host it speaks to").then_some(())
+    })
+    .expect("who waits for a host is told so");
+    let numbers = scene.caller.get("/metrics").expect("an answer").body;
+    let by_host = |line: &&str| line.starts_with("semel_http_waiting{share=\"host\"}");
+    let counted = numbers.lines().find(by_host).unwrap_or_default();
+    assert!(!counted.is_empty() && !counted.ends_with(" 0"), "{counted}");
+}
+
+#[test]
+fn a_post_that_was_sent_when_its_time_was_over_is_in_doubt() {
+    let scene = Scene::set_with(&UNKNOWN_HOST);
+    scene.define("slow", json!({"readTimeOut": 60_000, "totalTimeOut": 300}), json!({}));
+    scene.oracle.plan("s", &[Fault::Slow]);
+    let id = scene.start("slow", "s");
+    let task = scene.doubtful(&id);
+    assert_eq!(task["status"], "IN_PROGRESS", "{task:#}");
+    assert_eq!(scene.oracle.heard("s").len(), 1);
+}
+
+#[test]
 fn only_so_many_requests_run_at_one_time() {
     let options = [&OPTIONS[..], &["--store", "memory", "--http-requests-max", "2"]].concat();
     let scene = Scene::set_with(&options);
@@ -67,10 +136,8 @@ fn only_so_many_requests_run_at_one_time() {
     }
     let runs: Vec<String> = orders.iter().map(|order| scene.start("held", order)).collect();
     let heard = || orders.iter().map(|order| scene.oracle.heard(order).len()).sum::<usize>();
-    semel_tests::process::until("two are open", semel_tests::process::DEADLINE, || {
-        (heard() == 2).then_some(())
-    })
-    .expect("two are sent");
+    let two = || (heard() == 2).then_some(());
+    until("two are open", DEADLINE, two).expect("two are sent");
     scene.oracle.release();
     for id in runs {
         assert_eq!(scene.over(&id)["status"], "COMPLETED");

@@ -1,6 +1,11 @@
 //! # The scene: a server that may speak to loopback, and the oracle it speaks to
 
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use semel_tests::oracle::Oracle;
 use semel_tests::process::{Caller, DEADLINE, Server, until};
@@ -87,6 +92,15 @@ impl Scene {
         until("it is in doubt", DEADLINE, look).expect("a task in doubt")
     }
 
+    /// What is said about a run that waits for its share of the places; nothing if it does not.
+    pub(crate) fn waits(&self, id: &str) -> String {
+        let path = format!("/api/workflow/{id}/explain");
+        let said = self.caller.get(&path).expect("an answer").json();
+        let waits = said["waits"].as_array().cloned().unwrap_or_default();
+        let share = waits.iter().find(|wait| wait["kind"] == "HTTP_SHARE");
+        share.and_then(|wait| wait["sentence"].as_str()).unwrap_or_default().to_owned()
+    }
+
     pub(crate) fn advance(&self, seconds: i64) {
         let body = json!({"advanceMs": seconds * 1000});
         assert_eq!(self.caller.post("/test/clock", &body).expect("an answer").status, 200);
@@ -97,6 +111,48 @@ impl Scene {
         let look = || (self.oracle.heard(order).len() >= count).then_some(());
         until("the requests come", DEADLINE, look)
             .unwrap_or_else(|error| panic!("{error:#}\n{}", self.server.log()));
+    }
+}
+
+/// A service that answers at once, and then with a byte now and then, for ever. It serves as long as the
+/// process lives.
+pub(crate) struct Dripping {
+    address: SocketAddr,
+    open: Arc<AtomicUsize>,
+}
+
+impl Dripping {
+    pub(crate) fn serve() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let address = listener.local_addr().expect("it is bound");
+        let open = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&open);
+        std::thread::spawn(move || {
+            for mut stream in listener.incoming().flatten() {
+                let counted = Arc::clone(&counted);
+                std::thread::spawn(move || {
+                    counted.fetch_add(1, Ordering::SeqCst);
+                    let _ = stream.read(&mut [0; 4096]);
+                    let head = "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n";
+                    let mut sent = stream.write_all(head.as_bytes());
+                    while sent.is_ok() {
+                        std::thread::sleep(Duration::from_millis(20));
+                        sent = stream.write_all(b"x");
+                    }
+                    counted.fetch_sub(1, Ordering::SeqCst);
+                });
+            }
+        });
+        Self { address, open }
+    }
+
+    pub(crate) fn uri(&self) -> String {
+        format!("http://{}/", self.address)
+    }
+
+    /// How many requests it has open.
+    pub(crate) fn open(&self) -> usize {
+        self.open.load(Ordering::SeqCst)
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use axum::ServiceExt;
 use axum::extract::Request as HttpRequest;
-use semel_api::{App, KeyRules, Limits, Watch, door};
+use semel_api::{App, DefinitionLimits, KeyRules, Limits, Watch, door};
 use semel_model::Timestamp;
 use semel_runtime::{KeyRing, Runtime, Sabotage, SecretsKey, Settings, World};
 use semel_store::{Clock, MemoryStore, Store as _};
@@ -63,8 +63,12 @@ impl House {
         let world = world.expect("the key opens what it sealed");
         let runtime = Runtime::over(world, settings).expect("the store opens");
         let runtime = Arc::new(runtime);
-        let limits =
-            Limits { body_bytes_max: 1 << 20, poll_wait_ms_max: 10, execute_wait_ms_max: 10 };
+        let limits = Limits {
+            body_bytes_max: 1 << 20,
+            poll_wait_ms_max: 10,
+            execute_wait_ms_max: 10,
+            definitions: DefinitionLimits::default(),
+        };
         let app = App {
             runtime: Arc::clone(&runtime),
             limits,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
-use semel_api::{App, KeyRules, Limits, Watch, door};
+use semel_api::{App, DefinitionLimits, KeyRules, Limits, Watch, door};
 use semel_model::{ExecutionId, TaskId};
 use semel_runtime::{Found, Runtime, Settings};
 use semel_store::search::{TaskSearch, WorkflowSearch};
@@ -87,6 +87,7 @@ impl Server {
             body_bytes_max: 16 << 20,
             poll_wait_ms_max: 5_000,
             execute_wait_ms_max: 60_000,
+            definitions: DefinitionLimits::default(),
         };
         let runtime = Arc::clone(&self.runtime);
         let door = door(

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request};
-use semel_api::{App, Door, KeyRules, Limits, Watch, door};
+use semel_api::{App, DefinitionLimits, Door, KeyRules, Limits, Watch, door};
 use semel_model::Timestamp;
 use semel_runtime::{Runtime, Sabotage, Settings, World};
 use semel_store::{Clock, MemoryStore, Plant, Store};
@@ -179,6 +179,7 @@ impl House {
             body_bytes_max: 16 << 20,
             poll_wait_ms_max: 5_000,
             execute_wait_ms_max: 60_000,
+            definitions: DefinitionLimits::default(),
         };
         let app = App {
             runtime: Arc::clone(&runtime),

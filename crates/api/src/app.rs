@@ -8,6 +8,7 @@ use semel_model::Digest;
 use semel_runtime::Runtime;
 
 use crate::auth::Auth;
+use crate::definition_size::DefinitionLimits;
 use crate::watch::Watch;
 
 /// One for all: every request has its share of it.
@@ -58,6 +59,7 @@ pub struct Limits {
     pub body_bytes_max: usize,
     pub poll_wait_ms_max: u64,
     pub execute_wait_ms_max: u64,
+    pub definitions: DefinitionLimits,
 }
 
 impl Limits {

@@ -14,6 +14,7 @@ mod caller;
 mod confidential;
 mod decision_conflict;
 mod decisions;
+mod definition_size;
 mod definition_tags;
 mod docs;
 mod effects;
@@ -70,5 +71,6 @@ mod workflow;
 
 pub use app::{House as App, KeyRules, Limits};
 pub use auth::Auth;
+pub use definition_size::DefinitionLimits;
 pub use routes::{Door, door};
 pub use watch::{Spans, Watch};

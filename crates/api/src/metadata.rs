@@ -77,6 +77,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 
 /// All rules at once. What is accepted and will not do what it says is among the warnings.
 fn check(app: &App, definition: &WorkflowDef) -> Result<Vec<Warning>, ApiError> {
+    app.limits.definitions.check(definition, "")?;
     let definitions = &app.runtime.world().definitions;
     let known = |name: &str| definitions.task(name).ok().flatten();
     let violations = definition.violations_knowing(&known);

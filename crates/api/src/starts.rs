@@ -248,6 +248,9 @@ pub(crate) fn start_work(
     request: &StartWorkflowRequest,
     given: Given,
 ) -> Result<Box<StartWork>, ApiError> {
+    if let Some(definition) = &request.workflow_def {
+        app.limits.definitions.check(definition, "workflowDef.")?;
+    }
     let definitions = &app.runtime.world().definitions;
     let violations = request.violations_knowing(&|name| definitions.task(name).ok().flatten());
     if !violations.is_empty() {

@@ -55,6 +55,11 @@ impl Execution {
 
     pub(crate) fn apply(&mut self, change: &Change, page: &Page<'_>) {
         self.last_at = page.at;
+        self.change(change, page);
+        self.count_idle(change, page.at);
+    }
+
+    fn change(&mut self, change: &Change, page: &Page<'_>) {
         match change {
             Change::Started { input, .. } => self.begin(change, page.payload(*input), page.at),
             Change::TaskScheduled { .. } => self.add_task(change, page),

@@ -35,6 +35,14 @@ impl Ending {
         Self { status, reason, failed: None, compensate: true, removed: false }
     }
 
+    /// A run whose output an expression has spoiled has failed.
+    fn spoiled_by(self, why: Option<String>) -> Self {
+        match why.filter(|_| self.status == WorkflowStatus::Completed) {
+            Some(why) => Self { status: WorkflowStatus::Failed, reason: Some(why), ..self },
+            None => self,
+        }
+    }
+
     /// A run whose output is too large has failed.
     fn bounded(self, output: Payload) -> (Self, Payload) {
         let bytes = output.len();
@@ -94,7 +102,9 @@ impl Turn<'_> {
     pub(crate) fn close_execution(&mut self, ending: Ending) -> Result<(), Stop> {
         // The output sees the run as it ends: its last status, and open tasks still open.
         self.ending = Some(ending.status);
+        self.reading.take_costly();
         let output = self.execution_output();
+        let ending = ending.spoiled_by(self.reading.take_costly());
         let (ending, output) = ending.bounded(output);
         let ending = self.fitting_end(ending, &output);
         let Ending { status, reason, failed, compensate, removed } = ending;

@@ -16,6 +16,7 @@ use crate::early::EarlyAnswer;
 use crate::entry::Link;
 use crate::event::Parent;
 use crate::gate::Guards;
+use crate::idle::IdleTurns;
 use crate::jump::Leaving;
 use crate::mailbox::Mailbox;
 use crate::message::EPOCH_ALONE;
@@ -51,6 +52,7 @@ pub struct Execution {
     /// Since when something waits for the next commit.
     pub(crate) remaining_since: Option<Timestamp>,
     pub(crate) last_at: Timestamp,
+    pub(crate) idle_turns: IdleTurns,
     /// Counts restarts and reruns: ids of removed tasks are never given again.
     pub(crate) generation: u32,
     /// What was first handed out under each key that the other side knows.
@@ -140,6 +142,7 @@ impl Execution {
             deadlines: OrdSet::new(),
             remaining_since: None,
             last_at: Timestamp::NOT_YET,
+            idle_turns: IdleTurns::default(),
             generation: 0,
             sent: OrdMap::new(),
             mailbox: None,

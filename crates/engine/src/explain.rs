@@ -57,6 +57,8 @@ pub struct Surroundings {
     /// Runs it waits for; none: the run is gone.
     pub children: BTreeMap<ExecutionId, Option<Explanation>>,
     pub stale: BTreeMap<TaskId, Vec<StaleReport>>,
+    /// Tasks that a worker of the server's own lets wait, and why: the end of a sentence.
+    pub held_up: BTreeMap<TaskId, String>,
 }
 
 /// What a task type may do at once and per window, and how much of it is used.

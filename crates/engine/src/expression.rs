@@ -2,8 +2,8 @@
 //!
 //! A string that is one whole expression takes the value with its type; an expression inside text
 //! becomes text. Only template strings are looked at, never the data they bring in. A path that
-//! leads nowhere is null, and so is one that is not valid or costs too much: no run fails over an
-//! expression.
+//! leads nowhere is null, and so is one that is not valid: no run fails over those. One that costs too
+//! much is null too, and fails the step, or the output, that it was written for.
 //!
 //! Numbers that are passed on keep their text, `1.10` and integers of any size; only functions
 //! calculate, in doubles. (A number written in a definition is what the definition's reader made of
@@ -54,7 +54,7 @@ use json::{Json, Object};
 use resolve::Resolve;
 
 /// What one path may visit, and what it may copy: a little more than the largest payload can hold.
-/// `$..*..*` over a large document is null.
+/// `$..*..*` over a large document is beyond it.
 const PATH_NODES_MAX: usize = 6_000_000;
 
 /// What stands between `${` and `}` in a text.

@@ -49,6 +49,9 @@ pub struct Facts {
     /// Hosts that the server knows to honour keys.
     #[serde(default, skip_serializing_if = "KeyHosts::is_empty")]
     pub key_hosts: KeyHosts,
+    /// How many turns of loops may follow each other by themselves; noted where there were too many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loop_turns_max: Option<u32>,
     /// Why runs may not begin with their input; of those that were asked about.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub refusals: BTreeMap<ExecutionId, Option<String>>,

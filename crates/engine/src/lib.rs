@@ -35,6 +35,7 @@ mod grant;
 mod guard;
 mod handling;
 mod head;
+mod idle;
 mod in_line;
 mod jump;
 mod kinds;

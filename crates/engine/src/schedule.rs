@@ -103,19 +103,12 @@ impl Turn<'_> {
         let site = if is_dynamic { self.dynamic(site, task)? } else { site };
         let step = &site.step;
         let later = self.must_wait(step);
-        let input = match by {
-            By::Hand(Some(input)) => self.given(step, task, input),
-            By::Hand(None) | By::Itself => {
-                let input = http::frozen(replaces).unwrap_or_else(|| {
-                    self.input_of(&site, task, replaces.map(|task| &task.input))
-                });
-                self.store(input)
-            }
-        };
+        let (input, costly) = self.chosen_input(&site, task, replaces, by);
         let bytes = self.payload(input).len();
         let is_small = bytes <= PAYLOAD_BYTES_MAX;
         let input = if is_small { input } else { self.store(Payload::empty()) };
         if let Some(why) = self.unforkable(&site, input) {
+            let why = costly.unwrap_or(why);
             return self.close_execution(Ending::of(WorkflowStatus::Failed, Some(why)));
         }
         let system = step.kind().is_system();
@@ -141,7 +134,7 @@ impl Turn<'_> {
             fork: site.fork,
             definition: site.definition,
         });
-        if let Some(why) = self.unusable(step, task, input, bytes) {
+        if let Some(why) = costly.or_else(|| self.unusable(step, task, input, bytes)) {
             self.fail_at_once(task, why);
             return Ok(());
         }
@@ -188,6 +181,26 @@ impl Turn<'_> {
         let closing = Closing::new(status, Some(reason), HandOutFacts::default());
         self.emit_closed(task, closing);
         self.after_close(task);
+    }
+
+    /// The input of an attempt, and which expression in it cost too much.
+    fn chosen_input(
+        &mut self,
+        site: &Site,
+        task: TaskId,
+        replaces: Option<&Task>,
+        by: By,
+    ) -> (Slot, Option<String>) {
+        self.reading.take_costly(); // What others have asked for is not this task's fault.
+        let input = match by {
+            By::Hand(Some(input)) => self.given(&site.step, task, input),
+            By::Hand(None) | By::Itself => {
+                let input = http::frozen(replaces)
+                    .unwrap_or_else(|| self.input_of(site, task, replaces.map(|task| &task.input)));
+                self.store(input)
+            }
+        };
+        (input, self.reading.take_costly())
     }
 
     /// What a person gives to a SUB_WORKFLOW step is meant for the child, unless it says which one.

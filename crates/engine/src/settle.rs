@@ -2,7 +2,7 @@
 //!
 //! First every end is followed: retried, absorbed, or led on from. Then the joins that waited for
 //! it are looked at, then the loops around it, and when nothing is left to do the run is over. Work
-//! is bounded: what one commit does not hold waits for the next.
+//! is bounded, by tasks and by what expressions cost: what one commit does not hold waits for the next.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ impl Turn<'_> {
             self.take_up_rest()?; // A turn is not over, nor a join, while its fork still begins.
         }
         loop {
-            if self.steps >= STEPS_MAX && !self.is_settled() {
+            if self.has_done_enough() && !self.is_settled() {
                 self.put_off();
                 return Ok(());
             }
@@ -39,10 +39,19 @@ impl Turn<'_> {
                 self.look_at_join(join)?;
             } else if let Some(around) = self.loops.pop_last() {
                 self.look_at_loop(around)?;
+            } else if self.reading.is_worn() {
+                self.put_off(); // The output of the run, if it is over, can count on as much.
+                return Ok(());
             } else if !self.rouse()? {
                 return Ok(());
             }
         }
+    }
+
+    /// What is still to be done waits for a commit of its own. The expressions of a step that begins can
+    /// count on as much as one of them may cost.
+    pub(crate) fn has_done_enough(&self) -> bool {
+        self.steps >= STEPS_MAX || self.reading.is_worn()
     }
 
     fn is_settled(&self) -> bool {
@@ -75,6 +84,7 @@ impl Turn<'_> {
         }
         let waiting = self.execution().unconsumed();
         self.emit(Change::Continued);
+        self.stirred = true; // Perhaps there is nothing left but to end the run.
         waiting.iter().for_each(|task| self.look_again(task));
         Ok(())
     }

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::early::EarlyAnswer;
 use crate::entry::Link;
 use crate::execution::{Deadline, Execution, Run};
+use crate::idle::IdleTurns;
 use crate::pin::Pinned;
 use crate::sent::Sent;
 use crate::task::Task;
@@ -33,6 +34,8 @@ struct Shot {
     remaining_since: Option<Timestamp>,
     defined: Vec<Digest>,
     last_at: Timestamp,
+    #[serde(default)]
+    idle_turns: IdleTurns,
     generation: u32,
     sent: Vec<(Digest, Sent)>,
     early: Vec<EarlyAnswer>,
@@ -57,6 +60,7 @@ impl Execution {
             remaining_since: self.remaining_since,
             defined: self.defined.keys().copied().collect(),
             last_at: self.last_at,
+            idle_turns: self.idle_turns,
             generation: self.generation,
             sent: self.sent.iter().map(|(name, sent)| (*name, *sent)).collect(),
             early: self.early_answers().cloned().collect(),
@@ -75,6 +79,7 @@ impl Execution {
         execution.link = Link { seq: shot.seq, digest: shot.digest };
         execution.run = shot.run;
         execution.last_at = shot.last_at;
+        execution.idle_turns = shot.idle_turns;
         execution.generation = shot.generation;
         execution.sent = shot.sent.into_iter().collect();
         execution.early =

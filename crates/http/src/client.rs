@@ -11,7 +11,7 @@ use std::time::Duration;
 use ipnet::IpNet;
 use reqwest::{Response, Url};
 use semel_model::HttpRequest;
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
 use crate::answer::Answer;
 use crate::connected::{Noticed, Signal};
@@ -26,23 +26,35 @@ use crate::{condition, verdict};
 /// Below what a task's output may be, also when it has to be written as escaped text.
 const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// A body may trickle, but not for ever.
-const BODY_WITHIN: Duration = Duration::from_secs(3_600);
+/// How long a request may take altogether, unless somebody says otherwise.
+pub const TOTAL_MS: u64 = 60_000;
+
+/// The longest that somebody may say.
+pub const TOTAL_MS_MAX: u64 = 3_600_000;
 
 /// Connect timeouts differ between steps; each has a client of its own, up to so many.
 const CLIENTS_MAX: usize = 32;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Settings {
     /// Ranges that are open besides the public ones.
     pub allow: Vec<IpNet>,
     /// Whatever fails may be tried again, as Conductor has it.
     pub compat_retry: bool,
+    /// How long a request may take altogether that does not say it itself.
+    pub total_ms: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { allow: Vec::new(), compat_retry: false, total_ms: TOTAL_MS }
+    }
 }
 
 pub struct Client {
     guard: Arc<Guard>,
     compat_retry: bool,
+    total_ms: u64,
     /// By connect timeout.
     clients: Mutex<BTreeMap<u64, reqwest::Client>>,
 }
@@ -50,8 +62,8 @@ pub struct Client {
 impl Client {
     pub fn new(settings: Settings) -> Self {
         let guard = Arc::new(Guard::new(settings.allow));
-        let compat_retry = settings.compat_retry;
-        Self { guard, compat_retry, clients: Mutex::default() }
+        let Settings { compat_retry, total_ms, .. } = settings;
+        Self { guard, compat_retry, total_ms, clients: Mutex::default() }
     }
 
     pub async fn send(&self, request: &HttpRequest, who: &Identity) -> Outcome {
@@ -59,11 +71,12 @@ impl Client {
             Ok(outgoing) => outgoing,
             Err(why) => return verdict::malformed(&why),
         };
-        let came = self.follow(outgoing.clone(), request.follows_redirects).await;
+        let deadline = Deadline::of(request, self.total_ms);
+        let came = self.follow(outgoing.clone(), request.follows_redirects, deadline).await;
         let outcome = match came {
             Ok(answer) if condition::has_failed(request, &answer) => {
                 let there = match condition::asks_again(request) {
-                    true => Some(self.follow(condition::look(&outgoing), true).await),
+                    true => Some(self.follow(condition::look(&outgoing), true, deadline).await),
                     false => None,
                 };
                 condition::judge(request, &answer, there)
@@ -74,10 +87,15 @@ impl Client {
         if self.compat_retry { verdict::retried_like_conductor(outcome) } else { outcome }
     }
 
-    async fn follow(&self, first: Outgoing, follows: bool) -> Result<Answer, Fault> {
+    async fn follow(
+        &self,
+        first: Outgoing,
+        follows: bool,
+        deadline: Deadline,
+    ) -> Result<Answer, Fault> {
         let mut outgoing = first;
         for _ in 0..=REDIRECTS_MAX {
-            let answer = self.exchange(&outgoing).await?;
+            let answer = self.exchange(&outgoing, deadline).await?;
             match next(&outgoing, &answer) {
                 Ok(Some(further)) if follows => outgoing = further,
                 Ok(_) => return Ok(answer),
@@ -88,7 +106,7 @@ impl Client {
         Err(Fault::Astray(format!("it was sent on more than {REDIRECTS_MAX} times")))
     }
 
-    async fn exchange(&self, outgoing: &Outgoing) -> Result<Answer, Fault> {
+    async fn exchange(&self, outgoing: &Outgoing, deadline: Deadline) -> Result<Answer, Fault> {
         if let Some(address) = literal(&outgoing.url) {
             self.guard.check(address).map_err(|why| Fault::Impossible(why.to_string()))?;
         }
@@ -104,15 +122,24 @@ impl Client {
         let done = tokio::select! {
             biased;
             done = &mut sending => Ok(done),
-            () = connected.given() => timeout(read, sending).await,
+            () = connected.given() => {
+                timeout_at(deadline.at.min(Instant::now() + read), sending).await
+            }
+            // Before the connection stands nothing is sent, and nothing will be: it is dropped here.
+            () = sleep_until(deadline.at) => {
+                return Err(Fault::NotSent(deadline.missed("the connection did not stand")));
+            }
         };
         match done {
+            Err(_) if deadline.has_passed() => {
+                Err(Fault::NoAnswer(deadline.missed("there was no answer")))
+            }
             Err(_) => Err(Fault::NoAnswer(format!(
                 "no answer within readTimeOut, {} ms",
                 outgoing.read_ms
             ))),
             Ok(Err(error)) => Err(Fault::of(&error, connected.is_given())),
-            Ok(Ok(response)) => answer(response, read).await,
+            Ok(Ok(response)) => answer(response, read, deadline).await,
         }
     }
 
@@ -150,13 +177,47 @@ impl Client {
     }
 }
 
+/// When a request has taken long enough, redirects and the look after a condition included. A service
+/// that sends a byte now and then would otherwise hold its place for ever.
+#[derive(Clone, Copy)]
+struct Deadline {
+    at: Instant,
+    ms: u64,
+}
+
+impl Deadline {
+    /// What the request says; else what the server says, or more if a connection and one silence that
+    /// the request allows may take longer.
+    fn of(request: &HttpRequest, server_ms: u64) -> Self {
+        let patience_ms = request.connect_ms.saturating_add(request.read_ms);
+        let ms = request.total_ms.unwrap_or(server_ms.max(patience_ms)).min(TOTAL_MS_MAX);
+        Self { at: Instant::now() + Duration::from_millis(ms), ms }
+    }
+
+    fn has_passed(self) -> bool {
+        Instant::now() >= self.at
+    }
+
+    fn missed(self, what: &str) -> String {
+        let ms = self.ms;
+        format!(
+            "{what} within {ms} ms in all; totalTimeOut of the request, or http_total_ms of the \
+             server, allows more"
+        )
+    }
+}
+
 /// The address an address names without asking anybody.
 fn literal(url: &Url) -> Option<IpAddr> {
     let host = url.host_str()?;
     host.trim_start_matches('[').trim_end_matches(']').parse().ok()
 }
 
-async fn answer(mut response: Response, read: Duration) -> Result<Answer, Fault> {
+async fn answer(
+    mut response: Response,
+    read: Duration,
+    deadline: Deadline,
+) -> Result<Answer, Fault> {
     let status = response.status().as_u16();
     let unreadable = |why: String| Fault::Unreadable { status, why };
     let over = || {
@@ -186,8 +247,9 @@ async fn answer(mut response: Response, read: Duration) -> Result<Answer, Fault>
             }
         }
     };
-    let body = timeout(BODY_WITHIN, whole).await;
-    let body = body.unwrap_or_else(|_| Err(unreadable("the answer does not end".to_owned())))?;
+    let body = timeout_at(deadline.at, whole).await;
+    let endless = || unreadable(deadline.missed("the answer did not end"));
+    let body = body.unwrap_or_else(|_| Err(endless()))?;
     Ok(Answer { status, phrase, headers, body })
 }
 

@@ -19,7 +19,7 @@ mod resolver;
 mod retry_after;
 mod verdict;
 
-pub use client::{Client, Settings};
+pub use client::{Client, Settings, TOTAL_MS, TOTAL_MS_MAX};
 pub use guard::{Guard, Refused};
 pub use outcome::{Applied, Outcome, Status};
-pub use outgoing::Identity;
+pub use outgoing::{Identity, host};

@@ -100,6 +100,12 @@ pub(crate) fn address(text: &str) -> Result<Url, String> {
     if url.host().is_none() { Err("has no host".to_owned()) } else { Ok(url) }
 }
 
+/// Whom an address speaks to: its host and port.
+pub fn host(uri: &str) -> Option<String> {
+    let url = address(uri).ok()?;
+    Some(format!("{}:{}", url.host_str()?, url.port_or_known_default()?))
+}
+
 /// Name and password in an address become a header, so that no other host ever sees them.
 fn take_login(url: &mut Url) -> Option<HeaderValue> {
     if url.username().is_empty() && url.password().is_none() {
@@ -209,6 +215,15 @@ mod tests {
         assert_eq!(body(json!(null)), r#"{"idempotency_key":"the-key"}"#);
         assert_eq!(body(json!({"idempotency_key": "mine"})), r#"{"idempotency_key":"mine"}"#);
         assert!(outgoing(told(json!([1]))).unwrap_err().contains("bodyField idempotency_key"));
+    }
+
+    #[test]
+    fn a_host_is_known_by_its_name_and_port() {
+        for uri in ["http://ann:p@A.example/b", "http://a.example:80?x", "http://a.example"] {
+            assert_eq!(host(uri).as_deref(), Some("a.example:80"), "{uri}");
+        }
+        assert_eq!(host("https://[::1]/").as_deref(), Some("[::1]:443"));
+        assert_eq!(host("ftp://a"), None);
     }
 
     #[test]

@@ -185,6 +185,7 @@ wait_kinds! {
     Human "HUMAN"
     Messages "MESSAGES"
     Http "HTTP"
+    HttpShare "HTTP_SHARE"
     Event "EVENT"
     Script "SCRIPT"
     Join "JOIN"

@@ -72,6 +72,9 @@ pub struct HttpRequest {
     pub content_type: String,
     pub connect_ms: u64,
     pub read_ms: u64,
+    /// For everything together, from the name of the host to the last byte of the answer; none: the
+    /// task does not say.
+    pub total_ms: Option<u64>,
     pub key: HttpKey,
     pub if_match: Option<String>,
     pub if_none_match: Option<String>,
@@ -117,6 +120,7 @@ impl HttpRequest {
             content_type: of.text("contentType")?.unwrap_or_else(|| "application/json".to_owned()),
             connect_ms: timeout_ms(of.number("connectionTimeOut")?),
             read_ms: timeout_ms(of.number("readTimeOut")?),
+            total_ms: of.number("totalTimeOut")?.map(|said| timeout_ms(Some(said))),
             key,
             honours_keys,
             if_match: of.text("ifMatch")?,
@@ -184,14 +188,16 @@ mod tests {
         let request = read(json!({"uri": " http://a/b ", "method": "get"}));
         assert_eq!((request.uri.as_str(), request.method), ("http://a/b", HttpMethod::Get));
         assert_eq!((request.connect_ms, request.read_ms), (3_000, 3_000));
+        assert_eq!(request.total_ms, None);
         assert_eq!((request.accept.as_str(), request.body), ("application/json", None));
         assert!(request.follows_redirects && request.headers.is_empty());
         let flat = json!({"uri": "http://a", "method": "POST", "asyncComplete": true,
             "accept": ["text/plain", "text/html"], "readTimeOut": "50", "connectionTimeOut": 0,
+            "totalTimeOut": 90_000,
             "headers": {"a": 1, "b": null, "c": ["x", "y"]}});
         let request = HttpRequest::read(&Payload::from_value(&flat)).unwrap();
         assert_eq!((request.accept.as_str(), request.read_ms), ("text/plain, text/html", 50));
-        assert_eq!(request.connect_ms, TIMEOUT_MS_MAX);
+        assert_eq!((request.connect_ms, request.total_ms), (TIMEOUT_MS_MAX, Some(90_000)));
         let headers = [("a", "1"), ("c", "x"), ("c", "y")];
         assert_eq!(request.headers, headers.map(|(name, value)| (name.into(), value.into())));
         assert!(request.is_completed_by_others);
@@ -254,6 +260,7 @@ mod tests {
         assert!(with(json!({"method": "BREW"})).starts_with("method: unknown value \"BREW\""));
         assert_eq!(with(json!({"headers": [1]})), "headers must be an object");
         assert_eq!(with(json!({"readTimeOut": "soon"})), "readTimeOut must be a whole number");
+        assert_eq!(with(json!({"totalTimeOut": "soon"})), "totalTimeOut must be a whole number");
         assert_eq!(with(json!({"headers": {"Content-Length": 1}})), {
             "headers.Content-Length is not yours to set"
         });

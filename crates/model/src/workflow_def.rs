@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::names::names;
-use crate::{Concurrency, StartPolicy, Timestamp, WorkflowTask, lenient};
+use crate::{Concurrency, InlineDefinition, StartPolicy, Timestamp, WorkflowTask, lenient};
 
 /// What should run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -155,6 +155,23 @@ impl WorkflowDef {
             open.extend(step.children_mut().flatten());
             open[first..].reverse();
         }
+    }
+
+    /// How many tasks it describes, those inside others and those of definitions given in place
+    /// included.
+    pub fn step_count(&self) -> usize {
+        let mut open: Vec<&WorkflowTask> = self.steps().iter().collect();
+        let mut count = 0;
+        while let Some(step) = open.pop() {
+            count += 1;
+            open.extend(step.children().flatten());
+            let given = step.sub_workflow_param.as_ref();
+            let given = given.and_then(|given| given.workflow_definition.as_ref());
+            if let Some(InlineDefinition::Definition(given)) = given {
+                open.extend(given.steps());
+            }
+        }
+        count
     }
 
     pub fn output_parameters(&self) -> &Map<String, Value> {

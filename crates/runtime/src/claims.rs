@@ -3,8 +3,11 @@
 //! Touches deliveries and limits, never an execution. The fence is drawn while the row is held and
 //! is durable before the worker sees the task (law 4).
 
+use std::collections::BTreeSet;
+
 use semel_engine::{Claimed, Delivery, Limits, Queue, Rejection, Token, judge_renewal};
-use semel_store::{Place, Row};
+use semel_model::Digest;
+use semel_store::{Place, Rank, Row};
 
 use crate::draft::Draft;
 use crate::failure::Failure;
@@ -26,7 +29,8 @@ impl Round {
             return Outcome::Answer(Ok(Answer::Claimed(held)));
         }
         let worker = claim.worker.as_deref();
-        match self.take(world, &claim.queue, worker, claim.token, claim.count) {
+        let (queue, passed_over) = (&claim.queue, &claim.passed_over);
+        match self.take(world, queue, worker, claim.token, claim.count, passed_over) {
             Ok(taken) if taken.is_empty() && claim.wait_until > self.held.now => {
                 claim.waiting.put_back();
                 Outcome::Park
@@ -60,8 +64,9 @@ impl Round {
         worker: Option<&str>,
         token: Token,
         count: usize,
+        passed_over: &BTreeSet<Digest>,
     ) -> Result<Vec<HandedOut>, Outcome> {
-        let Some(first) = self.next_ready(queue) else { return Ok(Vec::new()) };
+        let Some(first) = self.next_ready(queue, passed_over) else { return Ok(Vec::new()) };
         let (limits, room) = match self.room_for(world, &first) {
             Ok((limits, room)) if room > 0 => (limits, room),
             none => {
@@ -77,7 +82,8 @@ impl Round {
                 Err(outcome) if taken.is_empty() => return Err(outcome),
                 Err(_) => break, // What is taken is given; the rest is asked for again.
             }
-            next = if taken.len() < room.min(count) { self.next_ready(queue) } else { None };
+            let goes_on = taken.len() < room.min(count);
+            next = if goes_on { self.next_ready(queue, passed_over) } else { None };
         }
         self.spend(queue, &limits, taken.len());
         Ok(taken)
@@ -116,10 +122,13 @@ impl Round {
         Ok(HandedOut { delivery: row, definition })
     }
 
-    /// The best ready row of the queue as this round has it.
-    fn next_ready(&mut self, queue: &Queue) -> Option<Delivery> {
+    /// The best ready row of the queue as this round has it. Those passed over stay for others.
+    fn next_ready(&mut self, queue: &Queue, passed_over: &BTreeSet<Digest>) -> Option<Delivery> {
         loop {
-            let rank = self.lines.get_mut(queue)?.pop_first()?;
+            let line = self.lines.get_mut(queue)?;
+            let wanted = |rank: &&Rank| !passed_over.contains(&rank.definition);
+            let rank = *line.iter().find(wanted)?;
+            line.remove(&rank);
             let row = self.delivery(rank.place).flatten();
             let now = self.held.now;
             let free = |row: &&Delivery| {

@@ -105,6 +105,7 @@ impl Round {
             deliveries: hand_outs.collect(),
             environment: environment.map_err(|failure| Outcome::Answer(Err(failure)))?,
             key_hosts: world.key_hosts.clone(),
+            loop_turns_max: world.loop_turns_max,
             epoch: hearing.epoch,
             fence: Some(self.next_fence(draft)),
             ..Facts::default()

@@ -1,5 +1,6 @@
 //! # Events in a round: an execution that exists hears what happened
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use semel_engine::{Event, Execution, Head, Message, Question, Queue, Task};
@@ -269,7 +270,8 @@ impl Round {
             return if is_known { Ok(None) } else { Err(Outcome::Defer) };
         }
         // The report counts by now, so it is answered, with or without another task.
-        let taken = self.take(world, &queue, next.worker.as_deref(), next.token, 1);
+        let (worker, nobody) = (next.worker.as_deref(), BTreeSet::new());
+        let taken = self.take(world, &queue, worker, next.token, 1, &nobody);
         Ok(taken.ok().and_then(|taken| taken.into_iter().next()).map(Box::new))
     }
 

@@ -6,14 +6,19 @@
 use std::collections::BTreeMap;
 
 use semel_engine::{
-    InLine, Letter, LimitState, Message, MessageRow, Needs, RecordKey, Surroundings, explain, needs,
+    Delivery, InLine, Letter, LimitState, Message, MessageRow, Needs, RecordKey, Surroundings,
+    explain, needs,
 };
 use semel_model::{ExecutionId, Explanation, TaskId};
+use semel_store::Place;
 
 use crate::failure::Failure;
 use crate::reading::Snapshot;
 use crate::runtime::Runtime;
 use crate::world::World;
+
+/// The queue of the worker of our own.
+const HTTP: &str = "HTTP";
 
 /// How far down children are asked for their own reason.
 const DEPTH_MAX: u32 = 5;
@@ -51,6 +56,7 @@ impl World {
             around.stale = self.stale_reports(id)?.into_iter().collect();
         }
         around.parked.clone_from(&found.head.parked);
+        around.held_up = self.held_up_in(&found);
         let rows = found.deliveries.into_iter();
         around.deliveries = rows.map(|row| (row.task, row)).collect();
         Ok(Some(explain(&found.execution, &around)))
@@ -84,6 +90,16 @@ impl World {
         }
         around.limits = limits;
         Ok(())
+    }
+
+    /// Tasks that a worker of our own lets wait, and why.
+    fn held_up_in(&self, found: &Snapshot) -> BTreeMap<TaskId, String> {
+        let rows = found.deliveries.iter().filter(|row| row.queue.task_type == HTTP);
+        let why = |row: &Delivery| {
+            let place = Place { execution: row.execution, task: row.task };
+            Some((row.task, self.held_up.why(place, row.definition, row.hand_out.leased)?))
+        };
+        rows.filter_map(why).collect()
     }
 
     fn line(&self, key: &RecordKey) -> Result<Vec<InLine>, Failure> {

@@ -10,6 +10,7 @@ use semel_model::Timestamp;
 use semel_store::Open;
 
 use crate::failure::Failure;
+use crate::held_up::Share;
 use crate::world::World;
 
 type Labels = Vec<(&'static str, String)>;
@@ -77,6 +78,10 @@ impl World {
         gauge!("semel_index_complete").set(f64::from(u8::from(is_complete)));
         gauge!("semel_index_commits_behind").set(behind as f64);
         gauge!("semel_waiting_polls").set(self.waiters.len() as f64);
+        for share in Share::ALL {
+            let waiting = self.held_up.count(share) as f64;
+            gauge!("semel_http_waiting", "share" => share.name()).set(waiting);
+        }
         gauge!("semel_store_trouble").set(f64::from(u8::from(self.trouble().is_some())));
         let age_ms = self.commit_age_ms().unwrap_or(0);
         gauge!("semel_last_commit_age_seconds").set(age_ms as f64 / 1000.0);

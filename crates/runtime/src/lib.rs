@@ -27,6 +27,7 @@ mod gauges;
 mod guards;
 mod handlers;
 mod health;
+mod held_up;
 mod hits;
 mod inbox;
 mod inboxes;
@@ -84,6 +85,7 @@ pub use edits::Edited;
 pub use failure::Failure;
 pub use handlers::Handlers;
 pub use health::{Health, State};
+pub use held_up::{HeldUp, Share};
 pub use inbox::{Class, Inbox};
 pub use lane::{Lane, LaneDown, Stepped};
 pub use ledger::{Asks, Call};
@@ -107,7 +109,7 @@ pub use variables::{Variable, Variables};
 pub use verify::{Verdict, verify};
 pub use waiters::Waiting;
 pub use work::{
-    Answer, Claim, DocumentRule, DocumentWrite, EventWork, HandedOut, Item, Next, Removal, Renewal,
-    Reply, Standing, Work,
+    Answer, Claim, DocumentRule, DocumentWrite, EventWork, HandedOut, Item, Next, Poll, Removal,
+    Renewal, Reply, Standing, Work,
 };
 pub use world::World;

@@ -13,6 +13,7 @@ use tokio::sync::{Semaphore, oneshot};
 
 use crate::failure::Failure;
 use crate::health::Health;
+use crate::held_up::HeldUp;
 use crate::inbox::Class;
 use crate::inboxes::Inboxes;
 use crate::lane::Lane;
@@ -23,7 +24,7 @@ use crate::sabotage::Sabotage;
 use crate::threads::Threads;
 use crate::verify::{Verdict, verify};
 use crate::waiters::Waiting;
-use crate::work::{Answer, Claim, HandedOut, Item, Work};
+use crate::work::{Answer, Claim, HandedOut, Item, Poll, Work};
 use crate::world::World;
 
 /// Searches and rehearsals at one time: they take long, and others read too.
@@ -159,22 +160,62 @@ impl Runtime {
         token: Option<Token>,
         wait: Duration,
     ) -> Result<Vec<HandedOut>, Failure> {
-        let now = self.now();
-        if self.world.polls.note(&queue, worker.as_deref(), now) && self.world.store.is_shared() {
-            let polled = Polled { queue: queue.clone(), worker: worker.clone(), at: now };
-            self.blocking(move |world| Ok(world.store.note_poll(&polled)?)).await?;
-        }
-        self.world.meters.polled(&queue);
+        self.note_poll(&queue, worker.as_deref()).await?;
         let waiting = Arc::new(Waiting::default());
         let _listening = Listening(Arc::clone(&waiting));
-        let wait_until = end_of_wait(now, i64::try_from(wait.as_millis()).unwrap_or(0));
+        let wait_until = end_of_wait(self.now(), i64::try_from(wait.as_millis()).unwrap_or(0));
         let named = token.is_some();
         let token = token.unwrap_or_else(|| Digest::of(ExecutionId::draw().as_bytes()));
-        let claim = Claim { queue, worker, count, token, named, wait_until, waiting };
-        match self.submit(Work::Claim(claim), Class::Poll).await? {
-            Answer::Claimed(tasks) => Ok(tasks),
-            _ => Err(Failure::Unavailable),
+        let passed_over = Arc::default();
+        let claim = Claim { queue, worker, count, token, named, wait_until, waiting, passed_over };
+        claimed(self.submit(Work::Claim(claim), Class::Poll).await?)
+    }
+
+    /// The same for a worker of our own, which passes tasks over and may end its poll: it is then given
+    /// nothing, or what it had been given by that moment.
+    pub async fn claim_in_house(
+        &self,
+        poll: Poll,
+        wait: Duration,
+        ends: impl Future<Output = ()>,
+    ) -> Result<Vec<HandedOut>, Failure> {
+        let Poll { queue, worker, count, passed_over } = poll;
+        self.note_poll(&queue, Some(worker)).await?;
+        let waiting = Arc::new(Waiting::default());
+        let _listening = Listening(Arc::clone(&waiting));
+        let wait_until = end_of_wait(self.now(), i64::try_from(wait.as_millis()).unwrap_or(0));
+        let (worker, named) = (Some(worker.to_owned()), false);
+        let token = Digest::of(ExecutionId::draw().as_bytes());
+        let listening = Arc::clone(&waiting);
+        let claim = Claim { queue, worker, count, token, named, wait_until, waiting, passed_over };
+        let polling = self.submit(Work::Claim(claim), Class::Poll);
+        tokio::pin!(polling);
+        tokio::select! {
+            biased;
+            answer = &mut polling => return claimed(answer?),
+            () = ends => {}
         }
+        match listening.give_up() {
+            true => Ok(Vec::new()),
+            false => claimed(polling.await?), // It is being served: what it is given is its own.
+        }
+    }
+
+    /// Domain routing and people ask who polls.
+    async fn note_poll(&self, queue: &Queue, worker: Option<&str>) -> Result<(), Failure> {
+        let now = self.now();
+        if self.world.polls.note(queue, worker, now) && self.world.store.is_shared() {
+            let worker = worker.map(str::to_owned);
+            let polled = Polled { queue: queue.clone(), worker, at: now };
+            self.blocking(move |world| Ok(world.store.note_poll(&polled)?)).await?;
+        }
+        self.world.meters.polled(queue);
+        Ok(())
+    }
+
+    /// What a worker of our own lets wait.
+    pub fn held_up(&self) -> &HeldUp {
+        &self.world.held_up
     }
 
     pub async fn read(&self, id: ExecutionId) -> Result<Option<Snapshot>, Failure> {
@@ -300,6 +341,13 @@ fn end_of_wait(now: Timestamp, wait_ms: i64) -> Timestamp {
 }
 
 /// A caller that goes away stops listening: no task is handed to nobody.
+fn claimed(answer: Answer) -> Result<Vec<HandedOut>, Failure> {
+    match answer {
+        Answer::Claimed(tasks) => Ok(tasks),
+        _ => Err(Failure::Unavailable),
+    }
+}
+
 struct Listening(Arc<Waiting>);
 
 impl Drop for Listening {

@@ -3,6 +3,8 @@
 //! Guessed from the item and the execution in memory, before anything is held. A guess that was too
 //! small is noticed while deciding (a miss) and widened.
 
+use std::collections::BTreeSet;
+
 use semel_engine::{Address, Event, Execution, Limits, Queue, RecordKey};
 use semel_model::ExecutionId;
 use semel_store::{Place, Touches};
@@ -113,7 +115,7 @@ impl World {
                 touches.records.insert(call.key.clone());
             }
             Work::Claim(claim) => {
-                *touches.wanted.entry(claim.queue.clone()).or_default() += claim.count;
+                touches.want(&claim.queue, claim.count, &claim.passed_over);
                 if claim.named {
                     touches.tokens.insert(claim.token);
                     touches.polls.insert(claim.token);
@@ -160,7 +162,7 @@ impl World {
         }
         if let (Some(next), Some(queue)) = (&work.next, self.queue_after(work)) {
             touches.limits.extend(self.limited(&queue));
-            *touches.wanted.entry(queue).or_default() += 1;
+            touches.want(&queue, 1, &BTreeSet::new());
             touches.tokens.insert(next.token);
         }
     }

@@ -243,6 +243,7 @@ mod tests {
             named: false,
             wait_until: until,
             waiting: Arc::new(Waiting::default()),
+            passed_over: Arc::default(),
         }))
     }
 

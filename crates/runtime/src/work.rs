@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use semel_engine::{Address, Delivery, Event, MessageKey, Pinned, Queue, RecordKey, Ruled, Token};
-use semel_model::{ExecutionId, Payload, TaskId, Timestamp};
+use semel_model::{Digest, ExecutionId, Payload, TaskId, Timestamp};
 use semel_store::{DocumentKey, LogLine, Place};
 
 use crate::edits::Edited;
@@ -183,6 +183,17 @@ pub struct Claim {
     pub wait_until: Timestamp,
     /// Whether anybody still listens.
     pub waiting: Arc<Waiting>,
+    /// Definitions of which nothing is wanted.
+    pub passed_over: Arc<BTreeSet<Digest>>,
+}
+
+/// What a worker of our own asks a queue for.
+pub struct Poll {
+    pub queue: Queue,
+    pub worker: &'static str,
+    pub count: usize,
+    /// Definitions of which nothing is wanted.
+    pub passed_over: Arc<BTreeSet<Digest>>,
 }
 
 pub struct Removal {

@@ -21,6 +21,7 @@ use crate::dirty::Dirty;
 use crate::failure::Failure;
 use crate::gauges::{OpenLook, Shown};
 use crate::handlers::Handlers;
+use crate::held_up::HeldUp;
 use crate::hits::Hits;
 use crate::meters::Meters;
 use crate::outage::Outage;
@@ -43,6 +44,7 @@ pub struct World {
     pub handlers: Handlers,
     pub schemas: Schemas,
     pub(crate) waiters: Waiters,
+    pub(crate) held_up: HeldUp,
     pub(crate) polls: Polls,
     pub(crate) watchers: Watchers,
     pub(crate) bells: Bells,
@@ -56,6 +58,7 @@ pub struct World {
     /// How long runs are kept after their end; none: for ever.
     pub(crate) retention_ms: Option<i64>,
     pub(crate) key_hosts: KeyHosts,
+    pub(crate) loop_turns_max: Option<u32>,
     /// Why the last round could not be written; nothing when it could.
     trouble: Mutex<Option<String>>,
     pub(crate) outage: Outage,
@@ -93,6 +96,7 @@ impl World {
             schemas: Schemas::new(Arc::clone(&store)),
             store,
             waiters: Waiters::default(),
+            held_up: HeldUp::default(),
             polls: Polls::default(),
             watchers: Watchers::default(),
             bells: Bells::default(),
@@ -108,6 +112,7 @@ impl World {
             ),
             retention_ms: None,
             key_hosts: KeyHosts::default(),
+            loop_turns_max: None,
             trouble: Mutex::default(),
             outage: Outage::default(),
             committed_at: AtomicI64::new(0),
@@ -150,6 +155,12 @@ impl World {
     #[must_use]
     pub fn with_key_hosts(self, key_hosts: KeyHosts) -> Self {
         Self { key_hosts, ..self }
+    }
+
+    /// With an end of loops that go on by themselves; 0: they have none.
+    #[must_use]
+    pub fn with_loop_turns_max(self, turns: u32) -> Self {
+        Self { loop_turns_max: Some(turns).filter(|turns| *turns > 0), ..self }
     }
 
     pub fn key_hosts(&self) -> &KeyHosts {

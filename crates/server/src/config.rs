@@ -13,6 +13,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use ipnet::IpNet;
+use semel_http::TOTAL_MS_MAX;
 use semel_model::KeyHosts;
 use semel_runtime::SecretsKey;
 
@@ -31,6 +32,8 @@ pub(crate) const LANES_MAX: u16 = 64;
 const READERS_LIMIT: usize = 1_000;
 /// Each has a connection, and an answer in memory.
 const HTTP_REQUESTS_LIMIT: usize = 10_000;
+const LOOP_TURNS_LIMIT: u32 = 1_000_000_000;
+const DEFINITION_TASKS_LIMIT: usize = 1_000_000;
 const RETENTION_DAYS_MAX: u32 = 36_500;
 /// Thirty days: a token is a secret that travels.
 const TOKEN_SECONDS_MAX: u64 = 2_592_000;
@@ -90,6 +93,16 @@ keys! {
     /// Days that runs are kept after their end; 0 keeps them for ever
     retention_days: u32 = "30", Number,
         |text| value::number(text, 0..=RETENTION_DAYS_MAX, "days");
+    /// Turns of a DO_WHILE that follow each other by themselves, with nothing from a worker, a message or
+    /// a wait in between, before it fails; 0: any number
+    loop_turns_max: u32 = "10000", Number,
+        |text| value::number(text, 0..=LOOP_TURNS_LIMIT, "turns");
+    /// Tasks in one definition of a workflow, those inside others included
+    definition_tasks_max: usize = "5000", Number,
+        |text| value::number(text, 1..=DEFINITION_TASKS_LIMIT, "tasks");
+    /// Largest definition of a workflow, in bytes of its JSON
+    definition_bytes_max: usize = "4194304", Number,
+        |text| value::number(text, 1..=BODY_BYTES_LIMIT, "bytes");
     /// Origins whose web pages may call the API, comma separated
     cors_origins: Vec<String> = "", List, value::origins;
     /// Paths under which whatever changes something needs an Idempotency-Key, comma separated, such as
@@ -108,6 +121,13 @@ keys! {
     /// HTTP tasks at one time; 0 leaves them to workers of your own
     http_requests_max: usize = "64", Number,
         |text| value::number(text, 0..=HTTP_REQUESTS_LIMIT, "requests");
+    /// HTTP tasks of one workflow, or to one host, at one time; 0: no more than are left free
+    http_share_max: usize = "0", Number,
+        |text| value::number(text, 0..=HTTP_REQUESTS_LIMIT, "requests");
+    /// How long an HTTP task may take that does not say it itself, in milliseconds, from the name of its
+    /// host to the end of the answer
+    http_total_ms: u64 = "60000", Number,
+        |text| value::number(text, 1..=TOTAL_MS_MAX, "milliseconds");
     /// Hosts that do a request with the same idempotency key once, comma separated, such as
     /// api.example.com or *.example.com
     http_key_hosts: KeyHosts = "", List, value::hosts;

@@ -82,6 +82,7 @@ const NUMBERS: &[(&str, Kind, &str)] = &[
     ("semel_waits_oldest_seconds", Gauge, "How long the oldest of a kind has waited"),
     ("semel_inbox_items", Gauge, "Items that wait for the lane"),
     ("semel_waiting_polls", Gauge, "Polls that wait for a task"),
+    ("semel_http_waiting", Gauge, "HTTP tasks that wait for their share of the requests"),
     ("semel_index_complete", Gauge, "1 when everything is in the search index"),
     ("semel_index_commits_behind", Gauge, "Commits the search index has yet to hear of"),
     ("semel_last_commit_age_seconds", Gauge, "Time since something was last written"),

@@ -11,7 +11,7 @@ use std::time::Duration;
 use axum::ServiceExt;
 use axum::extract::Request;
 use metrics_exporter_prometheus::{BuildError, PrometheusHandle};
-use semel_api::{App, Auth, KeyRules, Limits, Watch, door};
+use semel_api::{App, Auth, DefinitionLimits, KeyRules, Limits, Watch, door};
 use semel_http::Settings as Client;
 use semel_runtime::{Failure, Runtime, Settings, World};
 use semel_store::StoreError;
@@ -78,6 +78,10 @@ pub async fn run(
             body_bytes_max: config.body_bytes_max,
             poll_wait_ms_max: config.poll_wait_ms_max,
             execute_wait_ms_max: config.execute_wait_ms_max,
+            definitions: DefinitionLimits {
+                tasks_max: config.definition_tasks_max,
+                bytes_max: config.definition_bytes_max,
+            },
         },
         auth,
         keys: KeyRules {
@@ -142,9 +146,13 @@ async fn take_apart(
 }
 
 fn http_worker(config: &Config, runtime: &Arc<Runtime>) -> Option<HttpWorker> {
-    let client =
-        Client { allow: config.http_allow.clone(), compat_retry: config.http_compat_retry };
-    let settings = HttpSettings { client, requests_max: config.http_requests_max };
+    let client = Client {
+        allow: config.http_allow.clone(),
+        compat_retry: config.http_compat_retry,
+        total_ms: config.http_total_ms,
+    };
+    let (requests_max, share_max) = (config.http_requests_max, config.http_share_max);
+    let settings = HttpSettings { client, requests_max, share_max };
     (config.http_requests_max > 0).then(|| HttpWorker::start(Arc::clone(runtime), settings))
 }
 
@@ -179,6 +187,7 @@ fn open(
     let scripts = Arc::new(ScriptPool::new().map_err(RunError::Scripts)?);
     let world = world.with_variables(variables).with_scripts(scripts);
     let world = world.with_key_hosts(config.http_key_hosts.clone());
+    let world = world.with_loop_turns_max(config.loop_turns_max);
     Ok((Runtime::over(world, settings)?, first_key))
 }
 

@@ -76,12 +76,12 @@ const TOKENS: Holds = holds!(
 /// clock is behind. Of an execution that is over nothing is handed out, though rows of it may still be
 /// there; `+ 0` keeps the index of all that are over out of it.
 macro_rules! ready {
-    ($domain:literal) => {
+    ($which:literal) => {
         concat!(
             "SELECT ",
             delivery_columns!(),
             " FROM deliveries WHERE task_type = $1 AND NOT leased AND ",
-            $domain,
+            $which,
             " AND ready_at <= greatest($3::bigint, ",
             now_ms!(),
             ") AND NOT EXISTS (SELECT 1 FROM executions \
@@ -93,6 +93,8 @@ macro_rules! ready {
 }
 const READY: &str = ready!("domain IS NULL");
 const READY_IN_DOMAIN: &str = ready!("domain = $4");
+const READY_BUT: &str = ready!("domain IS NULL AND definition <> ALL ($4)");
+const READY_IN_DOMAIN_BUT: &str = ready!("domain = $4 AND definition <> ALL ($5)");
 const MESSAGES: Holds = holds!(named: by_message, message_columns!());
 /// The waiting ones of a record, oldest first. Not locked: a line changes only under the lock of its
 /// record, which is held by then.
@@ -215,7 +217,14 @@ fn ask<'a>(asks: &mut Asks<'a>, lane: Lane, touches: &'a Touches, said: Timestam
     for (queue, count) in wanted {
         let mut values = values![queue.task_type.as_str(), limit(*count), said.ms()];
         values.extend(queue.domain.iter().map(|domain| Box::new(domain.as_str()) as Value<'_>));
-        let sql = if queue.domain.is_some() { READY_IN_DOMAIN } else { READY };
+        let passed_over = touches.passed_over(queue);
+        values.extend(passed_over.map(|them| column(them, |it| it.as_bytes().as_slice())));
+        let sql = match (queue.domain.is_some(), passed_over.is_some()) {
+            (false, false) => READY,
+            (true, false) => READY_IN_DOMAIN,
+            (false, true) => READY_BUT,
+            (true, true) => READY_IN_DOMAIN_BUT,
+        };
         ready.push((queue.clone(), asks.add(sql, values)));
     }
     let messages =

@@ -94,7 +94,8 @@ fn places(mirror: &mut Mirror, touches: &Touches, held: &mut Held) -> BTreeSet<P
         held.by_token.insert(*token, found);
     }
     for (queue, count) in &touches.wanted {
-        let ready = mirror.ready(queue, held.now, *count, |_| false);
+        let passed_over = touches.passed_over(queue);
+        let ready = mirror.ready(queue, held.now, *count, passed_over, |_| false);
         places.extend(&ready);
         held.ready.insert(queue.clone(), ready);
     }

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use semel_engine::{Address, Delivery, MessageKey, Queue, Token};
-use semel_model::{ExecutionId, TaskId, Timestamp};
+use semel_model::{Digest, ExecutionId, TaskId, Timestamp};
 
 use crate::rows::{DUE_LEASE_MS, Due, Place, Writes};
 
@@ -57,6 +57,8 @@ pub struct Rank {
     ready_at: Timestamp,
     seq: u32,
     pub place: Place,
+    /// No part of the order: the place decides before it.
+    pub definition: Digest,
 }
 
 impl Rank {
@@ -66,6 +68,7 @@ impl Rank {
             ready_at: row.ready_at,
             seq: row.seq,
             place: Place { execution: row.execution, task: row.task },
+            definition: row.definition,
         }
     }
 }
@@ -227,20 +230,24 @@ impl Mirror {
         }
     }
 
-    /// Up to `count` ready tasks of a queue, best first, without those `taken` and those of executions
-    /// that are over.
+    /// Up to `count` ready tasks of a queue, best first, without those `taken`, those of definitions that
+    /// are passed over, and those of executions that are over.
     pub fn ready(
         &mut self,
         queue: &Queue,
         now: Timestamp,
         count: usize,
+        passed_over: Option<&BTreeSet<Digest>>,
         taken: impl Fn(&Place) -> bool,
     ) -> Vec<Place> {
         let Some(line) = self.queues.get_mut(queue) else { return Vec::new() };
         line.ripen(now);
         let ended = &self.ended;
         let is_free = |place: &Place| !ended.contains(&place.execution) && !taken(place);
-        line.ready.iter().map(|rank| rank.place).filter(is_free).take(count).collect()
+        let is_wanted =
+            |rank: &&Rank| passed_over.is_none_or(|them| !them.contains(&rank.definition));
+        let wanted = line.ready.iter().filter(is_wanted).map(|rank| rank.place);
+        wanted.filter(is_free).take(count).collect()
     }
 
     /// How many tasks wait in each queue, ready or not.

@@ -104,6 +104,8 @@ pub struct Touches {
     pub all_deliveries: BTreeSet<ExecutionId>,
     /// How many ready tasks are wanted from each queue.
     pub wanted: BTreeMap<Queue, usize>,
+    /// Definitions of which none is wanted, by queue.
+    pub passed_over: BTreeMap<Queue, BTreeSet<Digest>>,
     /// Hand-outs made under these tokens.
     pub tokens: BTreeSet<Token>,
     /// Of these tokens, that nothing was handed out under them is held too.
@@ -116,6 +118,25 @@ pub struct Touches {
     /// Rows that others hold are waited for, if the store can, and not skipped. Whoever waits for long
     /// is told that they are contended.
     pub waits: bool,
+}
+
+impl Touches {
+    /// Somebody wants so many ready tasks of a queue, none of those definitions. What one of several
+    /// wants is wanted.
+    pub fn want(&mut self, queue: &Queue, count: usize, passed_over: &BTreeSet<Digest>) {
+        let is_first = !self.wanted.contains_key(queue);
+        *self.wanted.entry(queue.clone()).or_default() += count;
+        if is_first && !passed_over.is_empty() {
+            self.passed_over.insert(queue.clone(), passed_over.clone());
+        } else if let Some(known) = self.passed_over.get_mut(queue) {
+            known.retain(|definition| passed_over.contains(definition));
+        }
+    }
+
+    /// The definitions of which none is wanted from that queue.
+    pub fn passed_over(&self, queue: &Queue) -> Option<&BTreeSet<Digest>> {
+        self.passed_over.get(queue).filter(|definitions| !definitions.is_empty())
+    }
 }
 
 /// What a round holds: every row asked for, present or absent, but for those another lane holds.

@@ -1,28 +1,37 @@
 //! # HTTP: the worker that sends requests
 //!
-//! A poller of the queue `HTTP` like any other, with so many hands: one request each. While it waits
-//! for an answer it renews its lease. When the server stops it takes nothing more, lets requests
-//! finish for a while, and gives back or settles what is left.
+//! A poller of the queue `HTTP` like any other, with so many [places](shares): one request each. While a
+//! task waits for its place, and then for an answer, its lease is renewed. When the server stops it takes
+//! nothing more, gives back what has not been sent, lets requests finish for a while, and gives back or
+//! settles what is left.
 
 mod call;
+mod places;
+mod shares;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use semel_engine::Queue;
 use semel_http::{Client, Settings};
-use semel_runtime::{HandedOut, Runtime};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use semel_model::Digest;
+use semel_runtime::{HandedOut, Poll, Runtime};
+use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
 use crate::hand::Hand;
 use call::Call;
+use places::Places;
 
 /// What it is called in reports and tasks.
 const WORKER: &str = "semel-http";
 
 /// How long a poll for work waits.
 const POLL_WAIT: Duration = Duration::from_secs(5);
+
+/// The same while something is passed over: such a poll is often ended early.
+const SHORT_WAIT: Duration = Duration::from_millis(500);
 
 /// Tasks taken with one poll.
 const BATCH_MAX: usize = 32;
@@ -41,6 +50,8 @@ pub struct HttpSettings {
     pub client: Settings,
     /// Requests at one time.
     pub requests_max: usize,
+    /// Of one workflow, or to one host; 0: no more than are left free.
+    pub share_max: usize,
 }
 
 /// What a worker is doing.
@@ -64,8 +75,10 @@ impl HttpWorker {
     pub fn start(runtime: Arc<Runtime>, settings: HttpSettings) -> Self {
         let (phase, watched) = watch::channel(Phase::Working);
         let client = Client::new(settings.client);
-        let house = Arc::new(House { runtime: Arc::clone(&runtime), client });
-        let working = tokio::spawn(work(house, settings.requests_max, watched));
+        let places = Places::new(Arc::clone(&runtime), settings.requests_max, settings.share_max);
+        let places = Arc::new(places);
+        let house = Arc::new(House { runtime: Arc::clone(&runtime), client, places });
+        let working = tokio::spawn(work(house, watched));
         Self { runtime, phase, working }
     }
 
@@ -107,21 +120,22 @@ impl Closer {
 struct House {
     runtime: Arc<Runtime>,
     client: Client,
+    places: Arc<Places>,
 }
 
-async fn work(house: Arc<House>, requests_max: usize, phase: watch::Receiver<Phase>) {
-    let hands = Arc::new(Semaphore::new(requests_max));
+async fn work(house: Arc<House>, phase: watch::Receiver<Phase>) {
     let mut calls = JoinSet::new();
+    let mut closing = phase.clone();
     while *phase.borrow() == Phase::Working {
-        let Some(mut free) = free_hands(&hands, phase.clone()).await else { break };
-        for task in take(&house, free.num_permits()).await {
+        let (count, passed_over) = tokio::select! {
+            room = house.places.room() => room,
+            () = reached(&mut closing, Phase::Closing) => break,
+        };
+        for task in take(&house, count.min(BATCH_MAX), passed_over).await {
+            let seat = house.places.take(&task);
             let hand = Hand::new(Arc::clone(&house.runtime), task, WORKER);
             let call = Call { house: Arc::clone(&house), hand, phase: phase.clone() };
-            let busy = free.split(1);
-            calls.spawn(async move {
-                call.run().await;
-                drop(busy);
-            });
+            calls.spawn(call.run(seat));
         }
         while calls.try_join_next().is_some() {}
         if house.runtime.is_down() {
@@ -131,31 +145,20 @@ async fn work(house: Arc<House>, requests_max: usize, phase: watch::Receiver<Pha
     while calls.join_next().await.is_some() {}
 }
 
-/// At least one; none: it is time to stop.
-async fn free_hands(
-    hands: &Arc<Semaphore>,
-    mut phase: watch::Receiver<Phase>,
-) -> Option<OwnedSemaphorePermit> {
-    let mut free = tokio::select! {
-        free = Arc::clone(hands).acquire_owned() => free.ok()?,
-        () = reached(&mut phase, Phase::Closing) => return None,
-    };
-    let more = hands.available_permits().min(BATCH_MAX - 1);
-    if let Ok(more) = Arc::clone(hands).try_acquire_many_owned(u32::try_from(more).unwrap_or(0)) {
-        free.merge(more);
-    }
-    Some(free)
-}
-
 /// Also when nobody is left to say so.
 async fn reached(phase: &mut watch::Receiver<Phase>, wanted: Phase) {
     let _ = phase.wait_for(|phase| *phase >= wanted).await;
 }
 
-async fn take(house: &House, count: usize) -> Vec<HandedOut> {
+/// Tasks of the queue, none of those definitions. The poll ends when one of them need not be passed over
+/// any more.
+async fn take(house: &House, count: usize, passed_over: BTreeSet<Digest>) -> Vec<HandedOut> {
     let queue = Queue { task_type: "HTTP".to_owned(), domain: None };
-    let worker = Some(WORKER.to_owned());
-    match house.runtime.claim(queue, worker, count, None, POLL_WAIT).await {
+    let passed_over = Arc::new(passed_over);
+    let ends = house.places.reconsidered(&passed_over);
+    let poll = Poll { queue, worker: WORKER, count, passed_over: Arc::clone(&passed_over) };
+    let wait = if passed_over.is_empty() { POLL_WAIT } else { SHORT_WAIT };
+    match house.runtime.claim_in_house(poll, wait, ends).await {
         Ok(tasks) => tasks,
         Err(_) => {
             tokio::time::sleep(REFUSED_FOR).await;

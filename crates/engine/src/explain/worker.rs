@@ -16,10 +16,13 @@ impl Scene<'_> {
         let unheld = HandOut::default();
         let row = self.around.deliveries.get(&task.id);
         let held = row.map_or(&unheld, |row| &row.hand_out);
+        let ready_at = row.map_or(task.ready_at, |row| row.ready_at);
+        if let Some(why) = self.around.held_up.get(&task.id).filter(|_| ready_at <= self.now()) {
+            return self.held_up(task, why, ready_at);
+        }
         if held.leased {
             return self.held(task, held);
         }
-        let ready_at = row.map_or(task.ready_at, |row| row.ready_at);
         if ready_at > self.now() {
             return self.delayed(task, held, ready_at);
         }
@@ -68,6 +71,19 @@ impl Scene<'_> {
         let blocked_by = vec![blocker(BlockerKind::Worker, worker)];
         let wait = self.of_task(task, kind, sentence);
         Wait { since: Some(held.started_at), until, blocked_by, ..wait }
+    }
+
+    /// By a worker of the server's own; nothing was sent yet.
+    fn held_up(&self, task: &Task, why: &str, ready_at: Timestamp) -> Wait {
+        let since = past(self.now(), ready_at);
+        let sentence =
+            format!("{} has not sent its request, since {since}: {why}.", task.reference);
+        let what_to_do = advice(
+            "Wait; those that are first end within their totalTimeOut. http_requests_max of the server \
+             makes more places.",
+        );
+        let wait = self.of_task(task, WaitKind::HttpShare, sentence);
+        Wait { since: Some(ready_at), what_to_do, ..wait }
     }
 
     pub(super) fn delayed(&self, task: &Task, held: &HandOut, ready_at: Timestamp) -> Wait {

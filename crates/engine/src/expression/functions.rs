@@ -43,6 +43,14 @@ impl<'v> Input<'v> {
         }
     }
 
+    /// What a copy of it takes.
+    pub(super) fn nodes(&self) -> usize {
+        match self {
+            Self::List(items) => items.iter().map(|item| item.size().nodes).sum(),
+            Self::Other(value) => value.size().nodes,
+        }
+    }
+
     fn list(self) -> Option<Vec<Cow<'v, Json>>> {
         match self {
             Self::List(items) => Some(items),
@@ -68,6 +76,11 @@ impl Function {
             "index" => Self::Index,
             _ => return None,
         })
+    }
+
+    /// What comes of it is made of what it was given.
+    pub(super) fn copies(self) -> bool {
+        matches!(self, Self::Concat | Self::Append | Self::Keys)
     }
 
     pub(super) fn apply<'v>(self, input: Input<'v>, arguments: &[&Json]) -> Option<Cow<'v, Json>> {

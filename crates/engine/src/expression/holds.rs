@@ -116,6 +116,7 @@ impl Operator {
     }
 
     fn of_both(self, left: &Json, right: &Json, budget: &mut Budget) -> Option<bool> {
+        budget.spend(compared_nodes(left, right))?;
         let ordering = || order(left, right);
         Some(match self {
             Self::Equal => return equal(left, right, Coerce::Yes, budget),
@@ -152,8 +153,21 @@ enum Coerce {
     No,
 }
 
+/// What comparing two values costs beyond the first look: texts are read as far as they are alike,
+/// digits are read as numbers, and so is a text beside a number.
+fn compared_nodes(left: &Json, right: &Json) -> usize {
+    match (left, right) {
+        (Json::String(left), Json::String(right)) => left.len().min(right.len()) / 64,
+        (Json::Number(left), Json::Number(right)) => (left.digits() + right.digits()) / 16,
+        (Json::Number(number), Json::String(text)) | (Json::String(text), Json::Number(number)) => {
+            (text.len() + number.digits()) / 16
+        }
+        (_, _) => 0,
+    }
+}
+
 fn equal(left: &Json, right: &Json, coerce: Coerce, budget: &mut Budget) -> Option<bool> {
-    budget.spend(1)?;
+    budget.spend(1 + compared_nodes(left, right))?;
     Some(match (left, right, coerce) {
         (Json::Null, Json::Null, _) => true,
         (Json::Bool(left), Json::Bool(right), _) => left == right,

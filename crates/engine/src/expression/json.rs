@@ -203,6 +203,14 @@ impl Number {
         }
     }
 
+    /// How much there is to read; what is whole has been read.
+    pub(super) fn digits(&self) -> usize {
+        match self {
+            Self::Whole(_) => 0,
+            Self::Text(text) => text.len(),
+        }
+    }
+
     pub(super) fn as_i64(&self) -> Option<i64> {
         match self {
             Self::Whole(whole) => Some(*whole),

@@ -8,6 +8,7 @@ use super::cursor::Cursor;
 use super::filter::Filter;
 use super::functions::Function;
 use super::json::Json;
+use super::pattern::COMPILE_NODES;
 
 /// A whole expression: its path and the paths from `$` that its filters and arguments mention, each
 /// after those it mentions itself.
@@ -56,6 +57,17 @@ pub(super) enum Pick {
     Filter(Filter),
 }
 
+impl Pick {
+    /// How often it looks into one place.
+    pub(super) fn looks(&self) -> usize {
+        match self {
+            Self::Names(names) => names.len(),
+            Self::Indexes(indexes) => indexes.len(),
+            Self::Name(_) | Self::Index(_) | Self::Slice(_) | Self::All | Self::Filter(_) => 1,
+        }
+    }
+}
+
 /// `[from:to:step]`; the step is never 0.
 #[derive(Debug)]
 pub(super) struct Slice {
@@ -93,6 +105,13 @@ pub(super) fn is_definite(steps: &[Step]) -> bool {
 }
 
 impl Query {
+    /// What it costs to read this text as a path, whether it is one or not: its length, and what may be
+    /// patterns in it.
+    pub(super) fn price(text: &str) -> usize {
+        let patterns = text.matches("=~").count() + text.matches("/").count() / 2;
+        1 + text.len() / 8 + patterns * COMPILE_NODES
+    }
+
     pub(super) fn parse(text: &str) -> Option<Self> {
         let mut parser = Parser { cursor: Cursor::new(text.trim()), documents: Vec::new() };
         let is_rooted = parser.cursor.take("$") || parser.cursor.take("@");

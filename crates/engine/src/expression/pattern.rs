@@ -3,7 +3,8 @@
 //! A pattern matches the whole text, as Java's `matches()` does, and `\w`, `\d` and the flag `i` mean
 //! ASCII, which is Java's default too. What needs backtracking (look-around, back-references) and
 //! `\p{...}` is not valid. The work is pattern times text, so each text is paid for by the size of
-//! the compiled pattern.
+//! the compiled pattern. The lane waits while a pattern runs, so its price is well above what the
+//! same time costs elsewhere: all that a path may spend is some tens of milliseconds of matching.
 
 use regex_lite::{Regex, RegexBuilder};
 
@@ -16,13 +17,19 @@ pub(super) struct Pattern {
 /// How large a compiled pattern may be; the least that fits is its price. 1 KiB is some 30 states.
 const SIZES_KIB: [usize; 5] = [1, 2, 4, 8, 16];
 
-/// Of the text a pattern of 1 KiB reads for the price of one node.
-const BYTES_PER_NODE: usize = 4;
+/// What a pattern of 1 KiB pays to read one byte.
+const NODES_PER_BYTE: usize = 16;
+
+/// What it costs to compile a pattern, whether it then fits or not.
+pub(super) const COMPILE_NODES: usize = 4_000;
+
+/// A longer pattern is not valid: it would not fit, and is not worth finding out.
+const PATTERN_BYTES_MAX: usize = 4_000;
 
 impl Pattern {
     pub(super) fn compile(pattern: &str, flags: &str) -> Option<Self> {
         let is_known = |flag| "imsxduU".contains(flag); // d, u, U: nothing here to switch.
-        if !flags.chars().all(is_known) {
+        if pattern.len() > PATTERN_BYTES_MAX || !flags.chars().all(is_known) {
             return None;
         }
         // Alone first: `a)(?:b` must not pass because of the parentheses around it.
@@ -40,7 +47,7 @@ impl Pattern {
 
     /// The price of looking at this text, in nodes.
     pub(super) fn nodes(&self, text: &str) -> usize {
-        (1 + text.len() / BYTES_PER_NODE) * self.size_kib
+        (1 + text.len()) * NODES_PER_BYTE * self.size_kib
     }
 }
 

@@ -36,11 +36,45 @@ const TURN_NODES_MAX: usize = 12_000_000;
 pub(crate) struct Reading {
     pub(super) documents: BTreeMap<Source, (Payload, Arc<Json>)>,
     nodes_left: usize,
+    /// The last thing that was asked for cost more than was left.
+    is_over: bool,
+    /// The first expression that cost too much, since somebody asked last.
+    costly: Option<String>,
 }
 
 impl Default for Reading {
     fn default() -> Self {
-        Self { documents: BTreeMap::new(), nodes_left: TURN_NODES_MAX }
+        Self {
+            documents: BTreeMap::new(),
+            nodes_left: TURN_NODES_MAX,
+            is_over: false,
+            costly: None,
+        }
+    }
+}
+
+impl Reading {
+    /// Less is left than one path may spend: what is still to be done waits for a turn of its own.
+    pub(crate) fn is_worn(&self) -> bool {
+        self.nodes_left < PATH_NODES_MAX
+    }
+
+    /// Why something is null that would have had a value: an expression cost too much.
+    pub(crate) fn take_costly(&mut self) -> Option<String> {
+        self.costly.take()
+    }
+
+    fn note_costly(&mut self, written: &str) {
+        const SHOWN_CHARS_MAX: usize = 200;
+        if !std::mem::take(&mut self.is_over) || self.costly.is_some() {
+            return;
+        }
+        let shown: String = written.chars().take(SHOWN_CHARS_MAX).collect();
+        let more = if shown.len() < written.len() { "..." } else { "" };
+        self.costly = Some(format!(
+            "the expression ${{{shown}{more}}} costs more than expressions may \
+             (docs/errors/EXPRESSION_COST.md)"
+        ));
     }
 }
 
@@ -150,14 +184,19 @@ pub(super) trait Resolve {
         if let Some(value) = self.named(path, task).filter(|_| !is_computed) {
             return value;
         }
-        match Query::parse(path) {
+        let found = self.find(path, |query| {
             // The same holds for the environment.
-            Some(query) if is_computed && query.reads_environment() && !fixed.contains(ENV) => {
-                Json::Null
-            }
-            Some(query) => self.select(&query),
-            None => Json::Null,
-        }
+            !(is_computed && query.reads_environment() && !fixed.contains(ENV))
+        });
+        self.reading().note_costly(written);
+        found
+    }
+
+    /// What a path leads to, if it is one that may be followed.
+    fn find(&mut self, path: &str, may: impl FnOnce(&Query) -> bool) -> Json {
+        let paid = self.spending(|budget| budget.spend(Query::price(path)));
+        let query = paid.and_then(|()| Query::parse(path)).filter(may);
+        query.map_or(Json::Null, |query| self.select(&query))
     }
 
     fn select(&mut self, query: &Query) -> Json {
@@ -188,12 +227,14 @@ pub(super) trait Resolve {
         }
     }
 
-    /// Work on the budget of one path, and on the turn's.
+    /// Work on the budget of one path, and on the turn's. None is over budget.
     fn spending<T>(&mut self, work: impl FnOnce(&mut Budget) -> Option<T>) -> Option<T> {
         let allowed = PATH_NODES_MAX.min(self.reading().nodes_left);
         let mut budget = Budget::new(allowed);
         let done = work(&mut budget);
-        self.reading().nodes_left -= allowed - budget.left();
+        let reading = self.reading();
+        reading.nodes_left -= allowed - budget.left();
+        reading.is_over |= done.is_none();
         done
     }
 }

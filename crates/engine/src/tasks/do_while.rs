@@ -24,7 +24,12 @@ use crate::turn::{PAYLOAD_BYTES_MAX, Turn};
 impl Turn<'_> {
     pub(crate) fn begin_loop(&mut self, id: TaskId) -> Result<(), Stop> {
         let task = self.execution().expect_task(id).clone();
+        self.reading.take_costly();
         let items = self.items_of(&task);
+        if let Some(why) = self.reading.take_costly() {
+            self.end_failed(id, TaskStatus::FailedWithTerminalError, &why);
+            return Ok(());
+        }
         let is_empty = items.as_ref().is_some_and(|items| items == &json!([]));
         let items = items.map(|items| self.store(Payload::from_value(&items)));
         if is_empty {
@@ -147,7 +152,12 @@ impl Turn<'_> {
             return Ok(());
         }
         self.emit(Change::Heard { task: task.id });
-        let turn = task.as_loop().map_or(0, |own| own.turn);
+        let own = task.as_loop();
+        let (turn, is_over_a_list) = own.map_or((0, false), |own| (own.turn, own.items.is_some()));
+        if !is_over_a_list && let Some(why) = self.turns_idly() {
+            self.end_failed(task.id, TaskStatus::FailedWithTerminalError, &why);
+            return Ok(());
+        }
         self.begin_turn(task.id, turn + 1, None)
     }
 

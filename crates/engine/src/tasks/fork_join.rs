@@ -13,7 +13,7 @@ use crate::event::Slot;
 use crate::kinds::Kind;
 use crate::pin::Step;
 use crate::schedule::Site;
-use crate::settle::{STEPS_MAX, join_behind, successor};
+use crate::settle::{join_behind, successor};
 use crate::task::{Flow, Task, in_turns};
 use crate::turn::Turn;
 
@@ -31,7 +31,7 @@ impl Turn<'_> {
     pub(crate) fn begin_branches(&mut self, task: &Task) -> Result<(), Stop> {
         let Flow::Fork { begun, branches } = task.flow else { return Ok(()) };
         for (at, head) in (begun..).zip(self.heads(task, begun as usize)) {
-            if self.steps >= STEPS_MAX {
+            if self.has_done_enough() {
                 self.emit(Change::Forked { task: task.id, begun: at, branches });
                 self.closed.push_front(task.id);
                 return Ok(());

@@ -162,6 +162,15 @@ impl Turn<'_> {
         self.used.key_hosts.take(&self.facts.key_hosts, uri)
     }
 
+    pub(crate) fn idle_turns_max(&self) -> Option<u32> {
+        self.facts.loop_turns_max
+    }
+
+    /// A loop ended because of it.
+    pub(crate) fn note_idle_turns_max(&mut self) {
+        self.used.loop_turns_max = self.facts.loop_turns_max;
+    }
+
     /// An environment value by its name; that it was read is noted.
     pub(crate) fn environment_value(&mut self, name: &str) -> Option<String> {
         self.used.environment.take(&self.facts.environment, name)

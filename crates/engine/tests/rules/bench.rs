@@ -34,6 +34,8 @@ pub(crate) struct Bench {
     pub(crate) epoch: Option<u32>,
     begun_with: Arc<Pinned>,
     pub(crate) environment: Environment,
+    /// Turns of loops that may follow each other by themselves.
+    pub(crate) turns_max: Option<u32>,
 }
 
 impl Bench {
@@ -52,6 +54,7 @@ impl Bench {
             journal: Vec::new(),
             fence: 0,
             environment: Environment::default(),
+            turns_max: None,
             shelf,
             epoch: None,
             begun_with: pinned,
@@ -125,6 +128,7 @@ impl Bench {
             deliveries,
             epoch: self.epoch,
             environment: self.environment.clone(),
+            loop_turns_max: self.turns_max,
             ..Facts::default()
         };
         let definition = event.brings().map(|digest| self.shelf.pinned(digest));

@@ -41,6 +41,7 @@ mod guarded;
 mod handlers;
 mod hostile;
 mod http_tasks;
+mod idle_loops;
 mod joins;
 mod journal;
 mod key_parts;

@@ -59,7 +59,7 @@ fn sent_on(status: u16, location: &str) -> String {
 
 fn client() -> Client {
     let allow = vec!["127.0.0.0/8".parse().unwrap()];
-    Client::new(Settings { allow, compat_retry: false })
+    Client::new(Settings { allow, ..Settings::default() })
 }
 
 async fn send(client: &Client, request: Value) -> Outcome {
@@ -158,6 +158,64 @@ async fn silence_after_sending_leaves_everything_open() {
     let keyed = send(&client(), keyed).await;
     assert_eq!((keyed.status, keyed.applied), (Status::Failed, Applied::Unknown));
     assert_eq!(heard.lock().unwrap().len(), 2, "nothing is sent twice");
+}
+
+/// Takes every connection and sends a head and then a byte now and then, for ever.
+async fn dripping(head: &'static str) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            tokio::spawn(async move {
+                let _ = stream.read(&mut [0; 4096]).await;
+                let mut sent = stream.write_all(head.as_bytes()).await;
+                while sent.is_ok() {
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                    sent = stream.write_all(b"x").await;
+                }
+            });
+        }
+    });
+    address
+}
+
+#[tokio::test]
+async fn an_answer_that_drips_is_not_waited_for_longer_than_everything_may_take() {
+    let address = dripping("HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n").await;
+    let uri = format!("http://{address}/");
+    let get = json!({"uri": uri, "method": "GET", "totalTimeOut": 100});
+    let outcome = send(&client(), get).await;
+    assert_eq!((outcome.status, outcome.applied), (Status::Failed, Applied::No));
+    let reason = outcome.reason.unwrap();
+    assert!(reason.starts_with("200, and the answer did not end within 100 ms in all"), "{reason}");
+    // A server may say it for all that do not say it themselves, and allows what they do allow.
+    let allow = vec!["127.0.0.0/8".parse().unwrap()];
+    let strict = Client::new(Settings { allow, total_ms: 100, ..Settings::default() });
+    let get = json!({"uri": uri, "method": "GET", "connectionTimeOut": 150, "readTimeOut": 50});
+    let reason = send(&strict, get).await.reason.unwrap();
+    assert!(
+        reason.contains("within 200 ms in all") && reason.contains("http_total_ms"),
+        "{reason}"
+    );
+}
+
+#[tokio::test]
+async fn what_was_sent_when_its_time_was_over_stays_open() {
+    let address = dripping("HTTP/1.1 200 OK\r\nx-dripping: ").await;
+    let uri = format!("http://{address}/");
+    let request = |more: Value| {
+        let mut request = json!({"uri": uri, "method": "POST", "totalTimeOut": 100,
+            "readTimeOut": 60_000});
+        request.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        request
+    };
+    let outcome = send(&client(), request(json!({"idempotency": {"enabled": false}}))).await;
+    assert_eq!((outcome.status, outcome.applied), (Status::FailedTerminal, Applied::Unknown));
+    assert_eq!(outcome.class, HttpClass::Unsafe);
+    assert!(outcome.reason.unwrap().contains("there was no answer within 100 ms in all"));
+    let keyed = send(&client(), request(json!({"idempotency": {"preset": "stripe"}}))).await;
+    assert_eq!((keyed.status, keyed.applied), (Status::Failed, Applied::Unknown));
 }
 
 #[tokio::test]

@@ -69,6 +69,7 @@ fn is_open(request: &Map<String, Value>) -> bool {
         "onConditionFailed",
         "connectionTimeOut",
         "readTimeOut",
+        "totalTimeOut",
         "accept",
         "contentType",
         "followRedirects",

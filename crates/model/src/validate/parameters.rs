@@ -10,7 +10,7 @@ use crate::spelling::nearest;
 use crate::unknown_members::{says_something, unknown_in_start};
 use crate::{Warning, WorkflowTask};
 
-const HTTP_FIELDS: [&str; 14] = [
+const HTTP_FIELDS: [&str; 15] = [
     "accept",
     "assumeIdempotent",
     "asyncComplete",
@@ -25,6 +25,7 @@ const HTTP_FIELDS: [&str; 14] = [
     "method",
     "onConditionFailed",
     "readTimeOut",
+    "totalTimeOut",
 ];
 const HTTP_KEY_FIELDS: [&str; 5] = ["bodyField", "enabled", "header", "preset", "value"];
 /// Fields of Conductor and Orkes that this release has no use for.

@@ -130,7 +130,8 @@ impl Taking<'_> {
             let (shared, lane, now) = (&mut *self.shared, self.lane, self.held.now);
             let held = &shared.held;
             let busy = |at: &Place| held.get(&Row::Delivery(*at)).is_some_and(|by| *by != lane);
-            let places = shared.mirror.ready(queue, now, *count, busy);
+            let passed_over = touches.passed_over(queue);
+            let places = shared.mirror.ready(queue, now, *count, passed_over, busy);
             places.iter().for_each(|place| {
                 self.take_delivery(*place);
             });

@@ -3,16 +3,20 @@
 use std::sync::Arc;
 
 use semel_engine::LEFT_TO_OTHERS_SECONDS;
-use semel_http::{Identity, Outcome, Status};
+use semel_http::{Identity, Outcome, Status, host};
 use semel_model::{HttpClass, HttpRequest, TaskResultStatus};
 use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval_at};
 
+use super::places::Seat;
 use super::{House, Phase, reached};
 use crate::hand::{Hand, Said};
 
 /// When a task is tried again whose secrets could not be looked up.
 const SOON_SECONDS: i64 = 5;
+
+/// When a task is tried again whose workflow has too much waiting already.
+const LATER_SECONDS: i64 = 5;
 
 /// A lease is renewed so many times before it would end.
 const RENEWALS: u32 = 3;
@@ -23,9 +27,9 @@ pub(super) struct Call {
     pub(super) phase: watch::Receiver<Phase>,
 }
 
-/// How waiting for an answer ended.
-enum Waited {
-    Answered(Outcome),
+/// How waiting ended.
+enum Waited<T> {
+    Came(T),
     /// The task is no longer ours: whatever comes back is nobody's.
     Lost,
     /// The server goes.
@@ -33,7 +37,7 @@ enum Waited {
 }
 
 impl Call {
-    pub(super) async fn run(mut self) {
+    pub(super) async fn run(mut self, seat: Seat) {
         if *self.phase.borrow() > Phase::Working {
             return self.hand.give_back(0).await;
         }
@@ -53,8 +57,17 @@ impl Call {
         };
         let is_left_open = request.is_completed_by_others || step.task().async_complete;
         let who = Identity { effect_key: row.effect_key(), fence: Some(row.hand_out.fence) };
-        match self.wait(&request, &who).await {
-            Waited::Answered(outcome) => self.report(outcome, is_left_open).await,
+        // What names no host is refused without being sent, and waits for nobody's.
+        let host = host(&request.uri).unwrap_or_default();
+        match self.wait(seat.granted(&host), Phase::Closing).await {
+            Waited::Came(true) => {}
+            Waited::Came(false) => return self.hand.give_back(LATER_SECONDS).await,
+            Waited::Lost => return,
+            Waited::Left => return self.hand.give_back(0).await, // Nothing was sent.
+        }
+        let house = Arc::clone(&self.house);
+        match self.wait(house.client.send(&request, &who), Phase::Leaving).await {
+            Waited::Came(outcome) => self.report(outcome, is_left_open).await,
             Waited::Lost => {}
             Waited::Left if request.class() == HttpClass::Unsafe => {
                 self.report(Outcome::cut_off(&request), false).await;
@@ -63,18 +76,17 @@ impl Call {
         }
     }
 
-    async fn wait(&mut self, request: &HttpRequest, who: &Identity) -> Waited {
-        let house = Arc::clone(&self.house);
-        let sending = house.client.send(request, who);
-        tokio::pin!(sending);
+    /// The lease is renewed meanwhile; from that phase of the server on nobody waits.
+    async fn wait<T>(&mut self, coming: impl Future<Output = T>, until: Phase) -> Waited<T> {
+        tokio::pin!(coming);
         let every = self.hand.lease() / RENEWALS;
         let mut renewals = interval_at(tokio::time::Instant::now() + every, every);
         renewals.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
                 biased;
-                outcome = &mut sending => return Waited::Answered(outcome),
-                () = reached(&mut self.phase, Phase::Leaving) => return Waited::Left,
+                came = &mut coming => return Waited::Came(came),
+                () = reached(&mut self.phase, until) => return Waited::Left,
                 _ = renewals.tick() => {
                     if !self.hand.renew().await {
                         return Waited::Lost;

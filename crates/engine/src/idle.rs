@@ -1,0 +1,77 @@
+//! # Idle turns: loops that go on by themselves
+//!
+//! A loop may go on for years as long as something comes from outside: a worker's report, a message, a
+//! person, a wait. A turn is idle that begins within a second of the turn before while nothing came, and
+//! as many as that in a row are a loop without end. They are counted over all loops of a run, since one
+//! inside another is no excuse; going over a list is not counted, since lists end.
+
+use semel_model::{TaskId, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::change::Change;
+use crate::execution::Execution;
+use crate::kinds::Kind;
+use crate::turn::Turn;
+
+/// A turn that begins so much later was waited for.
+const IDLE_WITHIN_MS: i64 = 1_000;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct IdleTurns {
+    count: u32,
+    last_at: Timestamp,
+}
+
+impl IdleTurns {
+    fn turn(&mut self, at: Timestamp, counts: bool) {
+        let is_idle = at.since_ms(self.last_at) < IDLE_WITHIN_MS;
+        let before = if is_idle { self.count } else { 0 };
+        *self = Self { count: before.saturating_add(u32::from(counts)), last_at: at };
+    }
+}
+
+impl Execution {
+    /// Follows a change that was just applied.
+    pub(crate) fn count_idle(&mut self, change: &Change, at: Timestamp) {
+        match change {
+            Change::LoopTurned { task, .. } => {
+                let own = self.task(*task).and_then(|task| task.as_loop());
+                let counts = own.is_some_and(|own| own.items.is_none());
+                self.idle_turns.turn(at, counts);
+            }
+            Change::TaskProgressed { .. } | Change::MessagePosted { .. } => {
+                self.idle_turns.count = 0;
+            }
+            Change::TaskClosed { task, hand_out, .. } => {
+                let is_handed_out = hand_out.fence.is_some() || hand_out.worker.is_some();
+                if is_handed_out || self.is_of_people(*task) {
+                    self.idle_turns.count = 0;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Nobody but somebody outside ends such a task.
+    fn is_of_people(&self, task: TaskId) -> bool {
+        let kind = self.task(task).map(|task| task.kind());
+        matches!(kind, Some(Kind::Human | Kind::Yield))
+    }
+}
+
+impl Turn<'_> {
+    /// Why a loop may not turn once more; none: it may.
+    pub(crate) fn turns_idly(&mut self) -> Option<String> {
+        let max = self.idle_turns_max()?;
+        let idle = self.execution().idle_turns;
+        let goes_on = self.now().since_ms(idle.last_at) < IDLE_WITHIN_MS && idle.count >= max;
+        goes_on.then(|| {
+            self.note_idle_turns_max();
+            format!(
+                "{max} turns of loops in a row within a second of each other, and nothing came from a \
+                 worker, a message or a wait: loop_turns_max of the server allows no more \
+                 (docs/errors/LOOP_TURNS.md)"
+            )
+        })
+    }
+}

@@ -1,0 +1,89 @@
+//! # Loops that go on by themselves have an end, and those that wait have none
+
+use semel_engine::Event;
+use serde_json::{Value, json};
+
+use crate::bench::Bench;
+use crate::shapes::{flow, for_each, noop, once, payload, repeat};
+
+const TURNS_MAX: u32 = 5;
+
+/// A loop over these steps, on a server that allows few idle turns.
+fn looping(body: &[Value]) -> Bench {
+    let mut run = Bench::start(flow(&[repeat("l", body)]), json!({}));
+    run.turns_max = Some(TURNS_MAX);
+    run
+}
+
+fn is_over(run: &Bench) -> bool {
+    run.story()[0] != "RUNNING"
+}
+
+#[test]
+fn a_loop_over_nothing_ends_at_the_limit_and_names_the_setting() {
+    let mut run = looping(&[noop("n")]);
+    for turn in 1..TURNS_MAX {
+        run.say("l", json!(true));
+        assert!(!is_over(&run), "after turn {turn}");
+    }
+    run.say("l", json!(true));
+    let story = run.story();
+    assert_eq!(&story[..2], ["FAILED", "l 0 FAILED_WITH_TERMINAL_ERROR"]);
+    assert!(run.latest(&format!("n__{TURNS_MAX}")).status.is_successful());
+    let reason = run.latest("l").reason.clone().unwrap_or_default();
+    assert!(reason.starts_with("5 turns of loops in a row"), "{reason}");
+    assert!(reason.contains("loop_turns_max") && reason.contains("LOOP_TURNS.md"), "{reason}");
+    run.replay();
+}
+
+#[test]
+fn a_report_of_a_worker_begins_the_count_anew() {
+    let mut run = looping(&[once("w")]);
+    for turn in 1..=4 * TURNS_MAX {
+        run.complete(&format!("w__{turn}"), json!({}));
+        run.say("l", json!(true));
+    }
+    assert!(!is_over(&run));
+    run.replay();
+}
+
+#[test]
+fn a_turn_that_waited_begins_the_count_anew() {
+    let mut run = looping(&[noop("n")]);
+    for _ in 1..=4 * TURNS_MAX {
+        run.advance(1);
+        run.say("l", json!(true));
+    }
+    assert!(!is_over(&run));
+    run.replay();
+}
+
+#[test]
+fn a_loop_inside_a_loop_is_no_excuse() {
+    let mut run = looping(&[repeat("inner", &[noop("n")])]);
+    let mut turns = 0;
+    for outer in 1..=TURNS_MAX {
+        for goes_on in [true, false] {
+            if !is_over(&run) {
+                run.say(&format!("inner__{outer}"), json!(goes_on));
+                turns += 1;
+            }
+        }
+        if !is_over(&run) {
+            run.say("l", json!(true));
+            turns += 1;
+        }
+    }
+    assert!(is_over(&run), "after {turns}");
+    assert!(turns < 2 * TURNS_MAX + 2, "{turns}");
+}
+
+#[test]
+fn a_list_ends_by_itself_however_long_it_is() {
+    let items: Vec<u32> = (0..4 * TURNS_MAX).collect();
+    let mut run = Bench::unborn(flow(&[for_each("l", &[noop("n")])]));
+    run.turns_max = Some(TURNS_MAX);
+    let begun = Event::Started(run.plain_start());
+    run.happen(begun, &[payload(&json!({ "items": items }))]).expect("a run begins");
+    assert_eq!(run.story()[0], "COMPLETED");
+}
