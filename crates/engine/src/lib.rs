@@ -69,6 +69,7 @@ mod schema;
 mod script;
 mod sent;
 mod settle;
+mod shared_definitions;
 mod signals;
 mod snapshot;
 mod start_key;
@@ -81,6 +82,7 @@ mod timeout;
 mod told;
 mod turn;
 pub mod view;
+mod weight;
 
 pub use change::{AnswerChange, Change, Removed, Timeout};
 pub use decide::{Brought, Decision, Rejection, Rows, Stop, decide};

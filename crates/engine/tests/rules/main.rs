@@ -88,3 +88,4 @@ mod timeouts;
 mod unneeded_signals;
 mod views;
 mod waits;
+mod weights;
