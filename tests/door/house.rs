@@ -34,6 +34,15 @@ impl House {
         Self::built(if is_full() { "sqlite" } else { "memory" }, &options)
     }
 
+    /// With a store on disk, always.
+    pub(crate) fn on_disk(options: &[&str]) -> Self {
+        Self::built("sqlite", options)
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.server.pid()
+    }
+
     fn built(store: &str, options: &[&str]) -> Self {
         let directory = tempfile::tempdir().expect("a directory can be made");
         let options = [&["--store", store], options].concat();

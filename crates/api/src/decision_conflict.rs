@@ -28,7 +28,8 @@ pub(crate) async fn decided_otherwise(
     message: String,
 ) -> Result<ApiError, ApiError> {
     let found = snapshot(app, &run.to_string()).await?;
-    let log = app.runtime.blocking(move |world| world.log(run, 0)).await?.unwrap_or_default();
+    let log =
+        app.runtime.blocking(move |world| world.log(run, 0, u64::MAX)).await?.unwrap_or_default();
     let winner = winner(&found, &log, &about);
     let mut metadata = Map::new();
     metadata.insert("winner".to_owned(), winner.unwrap_or_default());

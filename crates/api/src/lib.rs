@@ -50,6 +50,7 @@ mod request;
 mod request_key;
 mod resolutions;
 mod roles;
+mod room;
 mod routes;
 mod schemas;
 mod search;

@@ -6,13 +6,14 @@ use semel_model::{TaskExecLog, TaskResult, Timestamp};
 use semel_runtime::{Class, Work};
 use semel_store::{LogLine, Place};
 
-use crate::answer::{Answered, empty, json, nothing, with_header};
+use crate::answer::{Answered, empty, nothing, with_header};
 use crate::app::App;
 use crate::endpoint::{Endpoint, get, post};
 use crate::error::ApiError;
 use crate::params::Path;
 use crate::request::Body;
 use crate::roles::{FOLLOW, WORK};
+use crate::room::{Rows, room};
 use crate::task::place;
 
 /// More lines of one report are dropped.
@@ -73,6 +74,7 @@ async fn read(
     Path(id): Path<String>,
 ) -> Result<axum::response::Response, ApiError> {
     let Some(place) = place(&app, &id).await? else { return Ok(nothing()) };
+    let room = room(&app).await?;
     let lines = app.runtime.blocking(move |world| world.logs(place)).await?;
     if lines.is_empty() {
         return Ok(nothing());
@@ -82,5 +84,7 @@ async fn read(
         task_id: Some(line.place.task.to_string()),
         created_time: line.created_at,
     };
-    Ok(json(&lines.into_iter().map(shown).collect::<Vec<_>>()))
+    let mut rows = Rows::new(app.runtime.world().budget().answer());
+    rows.fill(lines.into_iter().map(shown))?;
+    Ok(rows.list(room))
 }

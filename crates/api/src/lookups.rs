@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use axum::extract::State;
 use schemars::JsonSchema;
-use semel_model::Workflow;
+use semel_model::{ExecutionId, Workflow};
+use semel_runtime::World;
 use semel_store::search::{WorkflowField, WorkflowSearch};
 use serde::Deserialize;
 
@@ -16,8 +17,8 @@ use crate::error::ApiError;
 use crate::params::{Params, Path};
 use crate::request::Body;
 use crate::roles::READ;
-use crate::search::{read_all, refused};
-use crate::view;
+use crate::room::{Rows, room};
+use crate::search::{fill_runs, refused};
 
 /// As many runs as one request tells of.
 const FOUND_MAX: usize = 1_000;
@@ -96,15 +97,13 @@ async fn correlated(
     names: &[String],
     correlation: &str,
     wanted: &Wanted,
-) -> Result<Vec<Workflow>, ApiError> {
+) -> Result<Vec<ExecutionId>, ApiError> {
     let query = if wanted.closed_too { "" } else { "status = RUNNING" };
     let search = WorkflowSearch::parse(query, "*", "startTime:ASC")
         .and_then(|search| search.and(WorkflowField::Correlation, [correlation]))
         .and_then(|search| search.and(WorkflowField::Name, names.iter().map(String::as_str)))
         .map_err(refused)?;
-    let found = app.runtime.search_workflows(search.page(0, FOUND_MAX)).await?;
-    let runs = read_all(app, found.ids).await?;
-    Ok(runs.iter().map(|run| view::workflow(run, wanted.with_tasks)).collect())
+    Ok(app.runtime.search_workflows(search.page(0, FOUND_MAX)).await?.ids)
 }
 
 /// `GET /api/workflow/{name}/correlated/{correlationId}`.
@@ -114,7 +113,14 @@ async fn correlated_one(
     params: Params,
 ) -> Answered {
     let wanted = Wanted::of(&params)?;
-    Ok(json(&correlated(&app, &[name], &correlation, &wanted).await?))
+    let ids = correlated(&app, &[name], &correlation, &wanted).await?;
+    let room = room(&app).await?;
+    let read = move |world: &World| {
+        let mut rows = Rows::new(world.budget().answer());
+        fill_runs(world, &mut rows, ids, wanted.with_tasks, |run| run)?;
+        Ok(rows)
+    };
+    Ok(app.runtime.blocking(read).await?.list(room))
 }
 
 async fn by_correlation(
@@ -129,7 +135,7 @@ async fn by_correlation(
         return Err(ApiError::Malformed(message));
     }
     let wanted = Wanted::of(params)?;
-    let (mut found, mut count) = (BTreeMap::new(), 0);
+    let (mut found, mut count) = (Vec::new(), 0);
     for correlation in correlations.into_iter().collect::<BTreeSet<_>>() {
         let runs = correlated(app, names, &correlation, &wanted).await?;
         count += runs.len();
@@ -138,9 +144,18 @@ async fn by_correlation(
                 format!("more than {FOUND_MAX} runs have these ids; ask for fewer at once");
             return Err(ApiError::Malformed(message));
         }
-        found.insert(correlation, runs);
+        found.push((correlation, runs));
     }
-    Ok(json(&found))
+    let room = room(app).await?;
+    let read = move |world: &World| {
+        let mut rows = Rows::groups(world.budget().answer());
+        for (correlation, ids) in found {
+            rows.begin_group(&correlation)?;
+            fill_runs(world, &mut rows, ids, wanted.with_tasks, |run| run)?;
+        }
+        Ok(rows)
+    };
+    Ok(app.runtime.blocking(read).await?.grouped(room))
 }
 
 /// `POST /api/workflow/{name}/correlated`: every id that was asked for is a key.

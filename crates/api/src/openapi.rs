@@ -167,7 +167,11 @@ const REFUSALS: &[Refusal] = &[
         why: "not in this state, or the same request is being carried out",
         when: When::Keyed,
     },
-    Refusal { status: 413, why: "the body is larger than body_bytes_max", when: When::Always },
+    Refusal {
+        status: 413,
+        why: "the body is larger than body_bytes_max, or the answer would be larger than one may be",
+        when: When::Always,
+    },
     Refusal { status: 422, why: "the key named another request before", when: When::Keyed },
     Refusal {
         status: 429,

@@ -2,24 +2,24 @@
 //!
 //! The index says which; what is shown of them is read from what is committed.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
+use std::collections::BTreeSet;
 
 use axum::extract::State;
 use axum::response::Response;
 use semel_model::{ExecutionId, SearchResult, Task, TaskSummary, Workflow, WorkflowSummary};
-use semel_runtime::{Failure, Snapshot, World};
+use semel_runtime::{Failure, Found, Snapshot, World};
 use semel_store::search::{SearchError, TaskSearch, WorkflowField, WorkflowSearch};
 use semel_store::{Place, StoreError};
 use serde::Serialize;
 
-use crate::answer::{Answered, json, with_header};
+use crate::answer::{Answered, with_header};
 use crate::app::App;
 use crate::endpoint::Value::{Flag, Number, Text};
 use crate::endpoint::{Endpoint, get};
 use crate::error::ApiError;
 use crate::params::Params;
 use crate::roles::READ;
+use crate::room::{Rows, room};
 use crate::{summary, view};
 
 /// Rows on a page, unless the caller says otherwise.
@@ -123,18 +123,9 @@ fn task_search(params: &Params) -> Result<TaskSearch, ApiError> {
     Ok(search.page(asked.start, asked.size))
 }
 
-/// Runs as they are committed; one that is gone since it was found is left out.
-pub(crate) async fn read_all(app: &App, ids: Vec<ExecutionId>) -> Result<Vec<Snapshot>, ApiError> {
-    let read = move |world: &World| {
-        let found = ids.into_iter().map(|id| readable(world, id));
-        found.filter_map(Result::transpose).collect()
-    };
-    Ok(app.runtime.blocking(read).await?)
-}
-
 /// One run that is damaged does not keep the others from being shown.
-fn readable(world: &World, id: ExecutionId) -> Result<Option<Snapshot>, Failure> {
-    match world.read(id) {
+fn readable(world: &World, id: ExecutionId, with_tasks: bool) -> Result<Option<Snapshot>, Failure> {
+    match if with_tasks { world.read(id) } else { world.glance(id) } {
         Err(Failure::Store(StoreError::Corrupt(what))) => {
             tracing::warn!(what, execution = %id, "a run that was found cannot be read");
             Ok(None)
@@ -143,89 +134,120 @@ fn readable(world: &World, id: ExecutionId) -> Result<Option<Snapshot>, Failure>
     }
 }
 
+/// Adds runs as they are committed until there is no room; one that is gone since it was found is left out.
+pub(crate) fn fill_runs<T: Serialize>(
+    world: &World,
+    rows: &mut Rows,
+    ids: impl IntoIterator<Item = ExecutionId>,
+    with_tasks: bool,
+    show: impl Fn(Workflow) -> T,
+) -> Result<(), Failure> {
+    for id in ids {
+        let Some(run) = readable(world, id, with_tasks)? else { continue };
+        if !rows.push(&show(view::workflow(&run, with_tasks)))? {
+            break;
+        }
+    }
+    Ok(())
+}
+
 /// Rows and their number. While the index is still being built there may be more.
-fn page<T: Serialize>(total_hits: usize, results: Vec<T>, is_complete: bool) -> Response {
-    let answer = json(&SearchResult { total_hits, results });
+fn complete(answer: Response, is_complete: bool) -> Response {
     match is_complete {
         true => answer,
         false => with_header(answer, "x-semel-warning", "the index is being built; ask again"),
     }
 }
 
-async fn found(app: &App, params: &Params) -> Result<(usize, Vec<Workflow>, bool), ApiError> {
-    let found = app.runtime.search_workflows(workflow_search(params)?).await?;
-    let runs = read_all(app, found.ids).await?;
-    let runs = runs.iter().map(|run| view::workflow(run, false)).collect();
-    Ok((found.total_hits, runs, found.is_complete))
+/// What was found, on one page: each run without its tasks, as `show` has it.
+async fn runs<T: Serialize + 'static>(
+    app: &App,
+    found: Found<ExecutionId>,
+    show: fn(Workflow) -> T,
+) -> Answered {
+    let room = room(app).await?;
+    let ids = found.ids;
+    let read = move |world: &World| {
+        let mut rows = Rows::new(world.budget().answer());
+        fill_runs(world, &mut rows, ids, false, show)?;
+        Ok(rows)
+    };
+    let rows = app.runtime.blocking(read).await?;
+    Ok(complete(rows.page(found.total_hits, room), found.is_complete))
+}
+
+fn as_it_is<T>(row: T) -> T {
+    row
 }
 
 /// `GET /api/workflow/search`.
 async fn workflows(State(app): State<App>, params: Params) -> Answered {
-    let (total, runs, is_complete) = found(&app, &params).await?;
-    Ok(page(total, runs.into_iter().map(summary::workflow).collect(), is_complete))
+    let found = app.runtime.search_workflows(workflow_search(&params)?).await?;
+    runs(&app, found, summary::workflow).await
 }
 
 /// `GET /api/workflow/search-v2`.
 async fn full_workflows(State(app): State<App>, params: Params) -> Answered {
-    let (total, runs, is_complete) = found(&app, &params).await?;
-    Ok(page(total, runs, is_complete))
+    let found = app.runtime.search_workflows(workflow_search(&params)?).await?;
+    runs(&app, found, as_it_is).await
 }
 
 /// The runs of the tasks on this page, each once. As in Conductor the number is that of the tasks.
-async fn found_by_tasks(
-    app: &App,
-    params: &Params,
-) -> Result<(usize, Vec<Workflow>, bool), ApiError> {
+async fn found_by_tasks(app: &App, params: &Params) -> Result<Found<ExecutionId>, ApiError> {
     let found = app.runtime.search_tasks(task_search(params)?).await?;
-    let mut ids: Vec<ExecutionId> = Vec::new();
-    for Place { execution, .. } in found.ids {
-        if !ids.contains(&execution) {
-            ids.push(execution);
-        }
-    }
-    let runs = read_all(app, ids).await?;
-    let runs = runs.iter().map(|run| view::workflow(run, false)).collect();
-    Ok((found.total_hits, runs, found.is_complete))
+    let mut seen = BTreeSet::new();
+    let ids = found.ids.into_iter().map(|place| place.execution);
+    let ids = ids.filter(|id| seen.insert(*id)).collect();
+    Ok(Found { total_hits: found.total_hits, ids, is_complete: found.is_complete })
 }
 
 /// `GET /api/workflow/search-by-tasks`.
 async fn workflows_by_tasks(State(app): State<App>, params: Params) -> Answered {
-    let (total, runs, is_complete) = found_by_tasks(&app, &params).await?;
-    Ok(page(total, runs.into_iter().map(summary::workflow).collect(), is_complete))
+    let found = found_by_tasks(&app, &params).await?;
+    runs(&app, found, summary::workflow).await
 }
 
 /// `GET /api/workflow/search-by-tasks-v2`.
 async fn full_workflows_by_tasks(State(app): State<App>, params: Params) -> Answered {
-    let (total, runs, is_complete) = found_by_tasks(&app, &params).await?;
-    Ok(page(total, runs, is_complete))
+    let found = found_by_tasks(&app, &params).await?;
+    runs(&app, found, as_it_is).await
 }
 
-async fn found_tasks(app: &App, params: &Params) -> Result<(usize, Vec<Task>, bool), ApiError> {
+/// What was found, on one page, as `show` has it. Tasks of one run are mostly next to each other: it is
+/// read once for them, and only one run is in memory at a time.
+async fn tasks_of<T: Serialize + 'static>(
+    app: &App,
+    params: &Params,
+    show: fn(Task) -> T,
+) -> Answered {
     let found = app.runtime.search_tasks(task_search(params)?).await?;
+    let room = room(app).await?;
     let places = found.ids;
     let read = move |world: &World| {
-        let mut runs: BTreeMap<ExecutionId, Option<Snapshot>> = BTreeMap::new();
-        let mut tasks = Vec::new();
+        let mut rows = Rows::new(world.budget().answer());
+        let mut last: Option<(ExecutionId, Option<Snapshot>)> = None;
         for Place { execution, task } in places {
-            let run = match runs.entry(execution) {
-                Entry::Occupied(read) => read.into_mut(),
-                Entry::Vacant(new) => new.insert(readable(world, execution)?),
-            };
-            tasks.extend(run.as_ref().and_then(|run| view::task(run, task)));
+            if last.as_ref().is_none_or(|(id, _)| *id != execution) {
+                last = Some((execution, readable(world, execution, true)?));
+            }
+            let run = last.as_ref().and_then(|(_, run)| run.as_ref());
+            let Some(task) = run.and_then(|run| view::task(run, task)) else { continue };
+            if !rows.push(&show(task))? {
+                break;
+            }
         }
-        Ok(tasks)
+        Ok(rows)
     };
-    Ok((found.total_hits, app.runtime.blocking(read).await?, found.is_complete))
+    let rows = app.runtime.blocking(read).await?;
+    Ok(complete(rows.page(found.total_hits, room), found.is_complete))
 }
 
 /// `GET /api/tasks/search`.
 async fn tasks(State(app): State<App>, params: Params) -> Answered {
-    let (total, tasks, is_complete) = found_tasks(&app, &params).await?;
-    Ok(page(total, tasks.into_iter().map(summary::task).collect(), is_complete))
+    tasks_of(&app, &params, summary::task).await
 }
 
 /// `GET /api/tasks/search-v2`.
 async fn full_tasks(State(app): State<App>, params: Params) -> Answered {
-    let (total, tasks, is_complete) = found_tasks(&app, &params).await?;
-    Ok(page(total, tasks, is_complete))
+    tasks_of(&app, &params, as_it_is).await
 }

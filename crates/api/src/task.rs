@@ -13,6 +13,7 @@ use crate::error::ApiError;
 use crate::params::{Params, Path};
 use crate::queues::waiting;
 use crate::roles::{FOLLOW, OPERATE, READ, WORK};
+use crate::room::{Rows, room};
 use crate::unserved::NotServed;
 use crate::view;
 use crate::workflow::snapshot;
@@ -72,10 +73,13 @@ async fn of_run(State(app): State<App>, Path(id): Path<String>, params: Params) 
     let statuses = statuses(&params)?;
     let is_wanted = |status| statuses.is_empty() || statuses.contains(&status);
     let run = snapshot(&app, &id).await?;
-    let (total_hits, mut results) = view::page(&run, is_wanted, start, count);
     let stale = app.runtime.stale_reports(run.execution.id()).await?;
+    let room = room(&app).await?;
+    let (total_hits, mut results) = view::page(&run, is_wanted, start, count);
     view::tell_stale(&mut results, stale);
-    Ok(json(&SearchResult { total_hits, results }))
+    let mut rows = Rows::new(app.runtime.world().budget().answer());
+    rows.fill(results)?;
+    Ok(rows.page(total_hits, room))
 }
 
 fn page(params: &Params) -> Result<(usize, usize), ApiError> {

@@ -26,6 +26,7 @@ use crate::logs;
 use crate::params::{Params, Path};
 use crate::request::{Body, one_line, plain};
 use crate::roles::WORK;
+use crate::room::held;
 use crate::workflow::{execution_id, snapshot};
 
 /// How long a single poll waits, and a batch poll that does not say.
@@ -80,7 +81,8 @@ async fn poll(State(app): State<App>, Path(kind): Path<String>, params: Params) 
     Ok(handed.first().map_or_else(nothing, json))
 }
 
-/// `GET /api/tasks/poll/batch/{type}`: always a list.
+/// `GET /api/tasks/poll/batch/{type}`: always a list. Tasks that do not fit into one answer stay in their
+/// queue.
 async fn poll_batch(State(app): State<App>, Path(kind): Path<String>, params: Params) -> Answered {
     let count: i64 = params.number("count")?.unwrap_or(1);
     let wait: i64 = params.number("timeout")?.unwrap_or(POLL_WAIT_MS.cast_signed());
@@ -91,8 +93,14 @@ async fn poll_batch(State(app): State<App>, Path(kind): Path<String>, params: Pa
     }
     let count = usize::try_from(count).unwrap_or(0).min(POLL_BATCH_MAX);
     let wait = u64::try_from(wait).unwrap_or(0);
+    let answers = &app.runtime.world().answers;
+    answers.some_room().await?; // Before: what is handed out has to be answered.
     let taken = claim(&app, kind, &params, count, wait).await?;
-    Ok(json(&confidential::handed_out(&app, taken).await?))
+    let handed = confidential::handed_out(&app, taken).await?;
+    let text =
+        serde_json::to_vec(&handed).map_err(|error| ApiError::Internal(error.to_string()))?;
+    let room = answers.take(text.len() as u64);
+    Ok(held(text, room))
 }
 
 async fn claim(

@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::http::Method;
 use axum::response::Response;
 use semel_model::{ExecutionId, Explanation, Payload, Workflow, WorkflowState};
-use semel_runtime::{Class, Failure, Snapshot, Work};
+use semel_runtime::{Class, Failure, Snapshot, Work, World};
 use serde_json::{Map, json};
 
 use crate::answer::{Answered, empty, json, with_header};
@@ -15,8 +15,12 @@ use crate::endpoint::{Does, Endpoint, delete, get, post};
 use crate::error::ApiError;
 use crate::params::{Params, Path};
 use crate::roles::{OPERATE, READ};
+use crate::room::{Rows, room, room_for, whole};
 use crate::unserved::NotServed;
 use crate::view;
+
+/// A run as it is shown is larger than in memory, by this factor at most: every task tells its step too.
+const SHOWN_TIMES: u64 = 4;
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     vec![
@@ -69,12 +73,18 @@ async fn read(State(app): State<App>, Path(id): Path<String>, params: Params) ->
     }
     let with_tasks = params.flag("includeTasks", true)?;
     let found = if with_tasks { snapshot(&app, &id).await? } else { glance(&app, &id).await? };
+    let stale = match with_tasks {
+        true => app.runtime.stale_reports(found.execution.id()).await?,
+        false => Vec::new(),
+    };
+    let room = room_for(&app, found.execution.weight().saturating_mul(SHOWN_TIMES)).await?;
     let mut shown = view::workflow(&found, with_tasks);
-    if with_tasks {
-        let stale = app.runtime.stale_reports(shown.workflow_id).await?;
-        view::tell_stale(&mut shown.tasks, stale);
-    }
-    let answer = json(&shown);
+    view::tell_stale(&mut shown.tasks, stale);
+    let instead = format!(
+        "ask with includeTasks=false, and for its tasks a page at a time: \
+         GET /api/workflow/{id}/tasks?start=0&count=100"
+    );
+    let answer = whole(&app, &shown, room, &instead)?;
     Ok(match &found.head.parked {
         Some(reason) => with_header(answer, "x-workflow-parked", reason),
         None => answer,
@@ -94,25 +104,28 @@ async fn explain(State(app): State<App>, Path(id): Path<String>) -> Answered {
     Ok(json(&found.ok_or(Failure::NoExecution(id))?))
 }
 
-/// `GET /api/workflow/{id}/log`: the journal, oldest first.
+/// `GET /api/workflow/{id}/log`: the journal, oldest first, as much of it as fits.
 async fn log(State(app): State<App>, Path(id): Path<String>, params: Params) -> Answered {
     let execution = execution_id(&id)?;
     let from: u64 = params.number("from")?.unwrap_or(1);
     let after = from.saturating_sub(1);
-    let found = app.runtime.blocking(move |world| world.log(execution, after)).await?;
-    let entries = found.ok_or(Failure::NoExecution(id))?;
-    let lines: Vec<_> = entries
-        .iter()
-        .map(|(link, entry)| {
+    let room = room(&app).await?;
+    let read = move |world: &World| {
+        let bytes_max = world.budget().answer();
+        let Some(entries) = world.log(execution, after, bytes_max)? else { return Ok(None) };
+        let mut rows = Rows::new(bytes_max);
+        rows.fill(entries.iter().map(|(link, entry)| {
             let mut line = json!({"seq": link.seq, "digest": link.digest, "entry": entry});
             let told = decisions(entry);
             if !told.is_empty() {
                 line["decisions"] = json!(told);
             }
             line
-        })
-        .collect();
-    Ok(json(&lines))
+        }))?;
+        Ok(Some(rows))
+    };
+    let rows = app.runtime.blocking(read).await?;
+    Ok(rows.ok_or(Failure::NoExecution(id))?.list(room))
 }
 
 /// `POST /api/workflow/{id}/verify`: 200 with counts, or 409 with the first bad entry.

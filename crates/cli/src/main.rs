@@ -37,6 +37,11 @@ use std::process::ExitCode;
 
 use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches as _};
 
+/// Chosen by measuring: docs/decisions/0015-jemalloc.md.
+#[cfg(target_os = "linux")]
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 fn main() -> ExitCode {
     // Exits with 2 and the usage if it makes no sense.
     let matches = command().subcommand(script_child::command()).get_matches();

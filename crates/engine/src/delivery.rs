@@ -106,6 +106,11 @@ impl HandOut {
 }
 
 impl Delivery {
+    /// What may be large of it.
+    pub fn payload_bytes(&self) -> usize {
+        self.input.len() + self.output.len()
+    }
+
     /// The row as the journal alone gives it: never handed out.
     pub fn of(execution: &Execution, task: &Task) -> Self {
         let step = &task.step;

@@ -33,6 +33,8 @@ pub struct Execution {
     pub(crate) run: Arc<Run>,
     /// By their numbers, which are given in the order of scheduling.
     pub(crate) tasks: OrdMap<u32, Arc<Task>>,
+    /// What the tasks weigh together.
+    pub(crate) task_bytes: u64,
     pub(crate) by_id: OrdMap<TaskId, u32>,
     /// The newest attempt by the name of the task, and by that of the step.
     pub(crate) latest: OrdMap<Arc<str>, u32>,
@@ -130,6 +132,7 @@ impl Execution {
             link: Link::default(),
             run: Arc::default(),
             tasks: OrdMap::new(),
+            task_bytes: 0,
             by_id: OrdMap::new(),
             latest: OrdMap::new(),
             newest: OrdMap::new(),

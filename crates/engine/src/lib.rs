@@ -70,6 +70,7 @@ mod schema;
 mod script;
 mod sent;
 mod settle;
+mod shared_definitions;
 mod signals;
 mod snapshot;
 mod start_key;
@@ -82,6 +83,7 @@ mod timeout;
 mod told;
 mod turn;
 pub mod view;
+mod weight;
 
 pub use change::{AnswerChange, Change, Removed, Timeout};
 pub use decide::{Brought, Decision, Rejection, Rows, Stop, decide};

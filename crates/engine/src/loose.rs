@@ -10,6 +10,7 @@ use std::sync::{Arc, LazyLock};
 use semel_model::{TaskDef, WorkflowDef, WorkflowTask};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
 
 use crate::pin::Pinned;
 
@@ -32,7 +33,7 @@ pub(crate) fn is_loose(text: &[u8]) -> bool {
 pub(crate) fn write(steps: Vec<WorkflowTask>, of: &WorkflowDef) -> String {
     #[derive(Serialize)]
     struct Written {
-        branches: Vec<Value>,
+        branches: Vec<Box<RawValue>>,
         definitions: BTreeMap<String, Arc<TaskDef>>,
         workflow: String,
         version: i32,
@@ -45,7 +46,8 @@ pub(crate) fn write(steps: Vec<WorkflowTask>, of: &WorkflowDef) -> String {
             let shared = definitions.entry(step.name.clone()).or_insert_with(|| definition.clone());
             step.task_definition = (*shared != definition).then_some(definition);
         });
-        branches.push(brief(&step));
+        // As text at once: the values of many steps take thirty times as much memory.
+        branches.push(to_raw_value(&brief(&step)).expect("a value has a text"));
     }
     let written = Written { branches, definitions, workflow: of.name.clone(), version: of.version };
     serde_json::to_string(&written).expect("steps are plain data")

@@ -64,6 +64,13 @@ impl Mailbox {
         self.waiting.len()
     }
 
+    /// In bytes, about; `item_bytes` is what one item takes without its text.
+    pub(crate) fn weight(&self, item_bytes: u64) -> u64 {
+        let items = (self.waiting.len() + self.known.len()) as u64;
+        let texts: usize = self.waiting.iter().map(|posted| posted.payload.len()).sum();
+        items * item_bytes + texts as u64
+    }
+
     /// What a sender has posted under this id before.
     pub(crate) fn known(&self, id: &str) -> Option<Digest> {
         self.known.get(id).copied()

@@ -19,6 +19,7 @@ use crate::kinds::{self, Kind};
 use crate::loose;
 use crate::probe;
 use crate::schema::{Enforced, embed};
+use crate::shared_definitions::shared;
 use crate::tasks::http::LEASE_SECONDS;
 
 /// What is registered at the moment of pinning.
@@ -86,7 +87,7 @@ pub struct Pinned {
 impl Pinned {
     pub fn new(definition: WorkflowDef) -> Self {
         let text = serde_json::to_vec(&definition).expect("a definition is plain data");
-        Self::stored_as(text, definition, false)
+        Self::stored_as(text, shared(definition), false)
     }
 
     /// Named by the bytes it is stored as: a later release, which would write other bytes, still
@@ -114,8 +115,7 @@ impl Pinned {
         if loose::is_loose(text) {
             return loose::parse(text);
         }
-        let definition = serde_json::from_slice(text)?;
-        Ok(Self::stored_as(text.to_vec(), definition, false))
+        Ok(Self::stored_as(text.to_vec(), shared(serde_json::from_slice(text)?), false))
     }
 
     pub fn text(&self) -> Vec<u8> {

@@ -31,6 +31,10 @@ impl Round {
         let worker = claim.worker.as_deref();
         let (queue, passed_over) = (&claim.queue, &claim.passed_over);
         match self.take(world, queue, worker, claim.token, claim.count, passed_over) {
+            Ok(taken) if taken.is_empty() && self.has_left_some(queue) => {
+                claim.waiting.put_back();
+                Outcome::Later
+            }
             Ok(taken) if taken.is_empty() && claim.wait_until > self.held.now => {
                 claim.waiting.put_back();
                 Outcome::Park
@@ -41,6 +45,13 @@ impl Round {
                 outcome
             }
         }
+    }
+
+    /// What is ready in the queue did not fit into this round, and others have taken what did: there is
+    /// more in the next one.
+    fn has_left_some(&self, queue: &Queue) -> bool {
+        let is_used_up = self.lines.get(queue).is_none_or(BTreeSet::is_empty);
+        is_used_up && self.held.cut.contains(queue) && self.served.contains(queue)
     }
 
     /// What this token still holds: a repeated poll re-receives it.
@@ -74,9 +85,15 @@ impl Round {
                 return none.map(|_| Vec::new());
             }
         };
-        let mut taken = Vec::new();
+        let (mut taken, mut bytes) = (Vec::new(), 0);
+        let bytes_max = usize::try_from(world.budget().answer()).unwrap_or(usize::MAX);
         let mut next = Some(first);
         while let Some(row) = next {
+            bytes += row.payload_bytes();
+            if bytes > bytes_max && !taken.is_empty() {
+                self.offer(&row); // For the next poll.
+                break;
+            }
             match self.give(world, row, worker, token) {
                 Ok(out) => taken.push(out),
                 Err(outcome) if taken.is_empty() => return Err(outcome),
@@ -86,6 +103,7 @@ impl Round {
             next = if goes_on { self.next_ready(queue, passed_over) } else { None };
         }
         self.spend(queue, &limits, taken.len());
+        self.served.insert(queue.clone());
         Ok(taken)
     }
 

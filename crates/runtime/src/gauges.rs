@@ -71,6 +71,25 @@ impl World {
         Ok(())
     }
 
+    fn observe_memory(&self) {
+        let (live, ended) = self.executions.kept();
+        let held = [("running", live), ("ended", ended)];
+        for (kind, kept) in held {
+            gauge!("semel_cached_executions", "kind" => kind).set(kept.count as f64);
+            gauge!("semel_memory_bytes", "kind" => kind).set(kept.bytes as f64);
+        }
+        gauge!("semel_memory_bytes", "kind" => "answers").set(self.answers.bytes() as f64);
+        let budget = self.budget();
+        let shares = [
+            ("executions", budget.executions()),
+            ("answers", budget.answers()),
+            ("bodies", budget.bodies()),
+        ];
+        for (kind, bytes) in shares {
+            gauge!("semel_memory_budget_bytes", "kind" => kind).set(bytes as f64);
+        }
+    }
+
     /// Sets every gauge. `inbox` is how many items wait for the lane.
     pub(crate) fn observe(&self, inbox: usize) -> Result<(), Failure> {
         gauge!("semel_inbox_items").set(inbox as f64);
@@ -85,6 +104,7 @@ impl World {
         gauge!("semel_store_trouble").set(f64::from(u8::from(self.trouble().is_some())));
         let age_ms = self.commit_age_ms().unwrap_or(0);
         gauge!("semel_last_commit_age_seconds").set(age_ms as f64 / 1000.0);
+        self.observe_memory();
         if let Some(bytes) = self.store.about()?.bytes {
             gauge!("semel_store_bytes").set(bytes as f64);
         }

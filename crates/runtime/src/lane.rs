@@ -145,7 +145,8 @@ impl Lane {
         if items.is_empty() {
             return Ok(None);
         }
-        let mut touches = Touches { waits, ..Touches::default() };
+        let ready_bytes = usize::try_from(self.world.budget().answer()).ok();
+        let mut touches = Touches { waits, ready_bytes, ..Touches::default() };
         let seen: Vec<u64> =
             items.iter().map(|item| self.world.touch(item, &mut touches)).collect();
         // With one lane of a node only: whoever carries them keeps lookups, and others who carry, waiting.
@@ -203,6 +204,7 @@ impl Lane {
                 };
                 match (outcome, seen) {
                     (Outcome::Answer(answer), _) => prepared.replies.push((item, answer)),
+                    (Outcome::Later, _) => self.again.push_back(item),
                     (_, Some(seen)) => prepared.parked.push((item, seen)),
                     (_, None) => self.again.push_back(item),
                 }
@@ -241,6 +243,10 @@ impl Lane {
             }
             Outcome::Defer => {
                 self.put_off(item);
+                return Decided::Later;
+            }
+            Outcome::Later => {
+                self.again.push_back(item);
                 return Decided::Later;
             }
             Outcome::Again(want) => {

@@ -48,20 +48,26 @@ impl World {
         Ok(Some(Snapshot { head: loaded.head, execution, deliveries: loaded.deliveries, now }))
     }
 
-    /// The journal after `after_seq`, with the digest of each entry.
+    /// The journal after `after_seq`, with the digest of each entry; about so many bytes of it.
     pub fn log(
         &self,
         id: ExecutionId,
         after_seq: u64,
+        bytes_max: u64,
     ) -> Result<Option<Vec<(Link, Entry)>>, Failure> {
         let Some(loaded) = self.store.load(id, 0)? else { return Ok(None) };
         let mut link = Link::default();
         let mut entries = Vec::new();
+        let mut held = 0;
         for bytes in &loaded.entries {
             let (entry, next) = Entry::decode(bytes, link)?;
             link = next;
             if link.seq > after_seq {
+                held += bytes.len() as u64;
                 entries.push((link, entry));
+            }
+            if held > bytes_max {
+                break;
             }
         }
         Ok(Some(entries))

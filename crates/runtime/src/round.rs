@@ -31,6 +31,8 @@ pub(crate) struct Round {
     pub(crate) asked: Vec<(ExecutionId, TaskId)>,
     /// Tasks that can be taken, by queue, best first: ready before this round, or made so by it.
     pub(crate) lines: BTreeMap<Queue, BTreeSet<Rank>>,
+    /// Queues of which it has given something.
+    pub(crate) served: BTreeSet<Queue>,
     /// Tasks that became ready in this round, by queue.
     pub(crate) ready: BTreeMap<Queue, Vec<Place>>,
     /// Executions of which nothing is left, once this round is written.
@@ -63,6 +65,8 @@ pub(crate) enum Outcome {
     Answer(Result<Answer, Failure>),
     /// Another lane holds a row of it: decide in the next round.
     Defer,
+    /// There is more in the next round, which is nobody's fault.
+    Later,
     /// More must be held.
     Again(Want),
     /// That execution is not in memory.
@@ -156,6 +160,7 @@ impl Round {
             taken: BTreeSet::new(),
             asked: Vec::new(),
             lines: BTreeMap::new(),
+            served: BTreeSet::new(),
             ready: BTreeMap::new(),
             removed: BTreeSet::new(),
             sent: Vec::new(),

@@ -1,16 +1,18 @@
 //! # Threads: what drives the lanes of a real server
 //!
-//! One thread per lane, one that loads executions for all of them, and one that keeps the index.
+//! One thread per lane, one that loads executions for all of them, one that keeps the index, and one
+//! that drops executions nobody asks for.
 //! They stop when told, or when a lane is down.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use semel_model::{ExecutionId, Timestamp};
 
+use crate::cache::TICK_EVERY;
 use crate::failure::Failure;
 use crate::inbox::Inbox;
 use crate::inboxes::Inboxes;
@@ -37,8 +39,8 @@ pub(crate) struct Threads {
     world: Arc<World>,
     /// Those that change things.
     changing: Mutex<Vec<JoinHandle<()>>>,
-    /// The one that indexes what they did.
-    indexing: Mutex<Option<JoinHandle<()>>>,
+    /// The one that indexes what they did, and the one that tidies the cache.
+    following: Mutex<Vec<JoinHandle<()>>>,
 }
 
 /// What cannot be decided before that execution is in memory.
@@ -75,8 +77,11 @@ impl Threads {
             load(&loads, &loader);
         }));
         let indexer = Indexer::new(Arc::clone(&world));
-        let indexing = Mutex::new(Some(std::thread::spawn(move || indexer.run())));
-        Self { stop, inboxes, world, changing: Mutex::new(handles), indexing }
+        let indexing = std::thread::spawn(move || indexer.run());
+        let (tidied, told) = (Arc::clone(&world), Arc::clone(&stop));
+        let tidying = std::thread::spawn(move || tidy(&tidied, &told));
+        let following = Mutex::new(vec![indexing, tidying]);
+        Self { stop, inboxes, world, changing: Mutex::new(handles), following }
     }
 
     /// Stops after the rounds under way; what waits stays unanswered.
@@ -86,12 +91,9 @@ impl Threads {
         self.changing.lock().unwrap_or_else(PoisonError::into_inner).drain(..).for_each(join);
         // The lanes first: what they mark last is still indexed.
         self.world.dirty.stop();
-        self.indexing
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
-            .into_iter()
-            .for_each(join);
+        let mut following = self.following.lock().unwrap_or_else(PoisonError::into_inner);
+        following.iter().for_each(|handle| handle.thread().unpark());
+        following.drain(..).for_each(join);
     }
 }
 
@@ -195,6 +197,18 @@ impl Driver {
         let now = self.world.store.now();
         if self.beat_at().is_some_and(|at| at <= now) {
             self.lane.beat(now);
+        }
+    }
+}
+
+/// Until it is told to stop.
+fn tidy(world: &World, stop: &AtomicBool) {
+    let mut ticked = Instant::now();
+    while !stop.load(Ordering::Acquire) {
+        std::thread::park_timeout(TICK_EVERY);
+        if ticked.elapsed() >= TICK_EVERY {
+            ticked = Instant::now();
+            world.executions.tick();
         }
     }
 }

@@ -7,8 +7,6 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use quick_cache::sync::{Cache, DefaultLifecycle};
-use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 use semel_engine::{Delivery, Entry, Event, Execution, Head, Limits, Link, Queue};
 use semel_model::{ExecutionId, KeyHosts, PollData, Timestamp};
 use semel_store::{Loaded, Store, StoreError};
@@ -16,6 +14,7 @@ use semel_store::{Loaded, Store, StoreError};
 use crate::applications::Applications;
 use crate::asking::{Asking, NoScripts, Scripts};
 use crate::bells::Bells;
+use crate::cache::Cache;
 use crate::definitions::Definitions;
 use crate::dirty::Dirty;
 use crate::failure::Failure;
@@ -23,6 +22,8 @@ use crate::gauges::{OpenLook, Shown};
 use crate::handlers::Handlers;
 use crate::held_up::HeldUp;
 use crate::hits::Hits;
+use crate::in_flight::InFlight;
+use crate::memory::Budget;
 use crate::meters::Meters;
 use crate::outage::Outage;
 use crate::polls::Polls;
@@ -31,9 +32,6 @@ use crate::secrets::{KeyRing, Secrets};
 use crate::variables::Variables;
 use crate::waiters::Waiters;
 use crate::watchers::Watchers;
-
-/// Cached executions weigh about this many tasks at most.
-const CACHE_TASKS_MAX: u64 = 200_000;
 
 pub struct World {
     pub(crate) store: Arc<dyn Store>,
@@ -54,7 +52,10 @@ pub struct World {
     pub(crate) scripts: Arc<dyn Scripts>,
     /// What the index has yet to hear of.
     pub(crate) dirty: Dirty,
-    executions: Cache<ExecutionId, Arc<Execution>, ByTasks>,
+    budget: Budget,
+    /// What answers hold until they are sent.
+    pub answers: Arc<InFlight>,
+    pub(crate) executions: Cache<Execution>,
     /// How long runs are kept after their end; none: for ever.
     pub(crate) retention_ms: Option<i64>,
     pub(crate) key_hosts: KeyHosts,
@@ -69,24 +70,8 @@ pub struct World {
     pub(crate) open_look: OpenLook,
 }
 
-#[derive(Clone)]
-struct ByTasks;
-
-impl Weighter<ExecutionId, Arc<Execution>> for ByTasks {
-    /// However large, an execution must fit: one that is not kept would be loaded for ever.
-    fn weight(&self, _: &ExecutionId, execution: &Arc<Execution>) -> u64 {
-        (4 + execution.task_count() as u64).min(CACHE_TASKS_MAX / 4)
-    }
-}
-
 impl World {
     pub fn new(store: Arc<dyn Store>) -> Self {
-        let executions = OptionsBuilder::new()
-            .estimated_items_capacity(CACHE_TASKS_MAX as usize / 8)
-            .weight_capacity(CACHE_TASKS_MAX)
-            .shards(1)
-            .build()
-            .expect("both capacities are given");
         Self {
             applications: Applications::new(Arc::clone(&store)),
             definitions: Definitions::new(Arc::clone(&store)),
@@ -104,12 +89,9 @@ impl World {
             asking: Asking::default(),
             scripts: Arc::new(NoScripts),
             dirty: Dirty::default(),
-            executions: Cache::with_options(
-                executions,
-                ByTasks,
-                DefaultHashBuilder::default(),
-                DefaultLifecycle::default(),
-            ),
+            budget: Budget::default(),
+            answers: InFlight::new(Budget::default().answers()),
+            executions: Cache::new(Budget::default()),
             retention_ms: None,
             key_hosts: KeyHosts::default(),
             loop_turns_max: None,
@@ -143,6 +125,17 @@ impl World {
     #[must_use]
     pub fn with_scripts(self, scripts: Arc<dyn Scripts>) -> Self {
         Self { scripts, ..self }
+    }
+
+    /// With so much memory for what is large.
+    #[must_use]
+    pub fn with_budget(self, budget: Budget) -> Self {
+        let (executions, answers) = (Cache::new(budget), InFlight::new(budget.answers()));
+        Self { budget, executions, answers, ..self }
+    }
+
+    pub fn budget(&self) -> Budget {
+        self.budget
     }
 
     /// With environment values of the process; stored ones win.
@@ -233,16 +226,16 @@ impl World {
     }
 
     pub(crate) fn cached(&self, id: ExecutionId) -> Option<Arc<Execution>> {
-        self.executions.get(&id)
+        self.executions.get(id)
     }
 
     /// After its commit: what the round decided is what is cached.
     pub(crate) fn remember(&self, execution: Arc<Execution>) {
-        self.executions.insert(execution.id(), execution);
+        self.executions.insert(execution);
     }
 
     pub(crate) fn forget(&self, id: ExecutionId) {
-        self.executions.remove(&id);
+        self.executions.remove(id);
     }
 
     /// Brings an execution into memory, off the lane. None: there is none of that id.

@@ -83,6 +83,9 @@ keys! {
     /// Largest request body, in bytes
     body_bytes_max: usize = "16777216", Number,
         |text| value::number(text, 1..=BODY_BYTES_LIMIT, "bytes");
+    /// Memory for what is large (executions kept in memory, answers, request bodies), in bytes; 0: a quarter of
+    /// what the machine, or the container, has
+    memory_max: u64 = "0", Number, value::memory;
     /// Longest time a poll may wait for work, in milliseconds; longer waits are cut to it
     poll_wait_ms_max: u64 = "5000", Number,
         |text| value::number(text, 0..=WAIT_MS_MAX, "milliseconds");

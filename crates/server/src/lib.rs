@@ -12,6 +12,7 @@ mod fences;
 mod first_key;
 mod key_file;
 mod keys;
+mod machine_memory;
 mod migrations;
 mod numbers;
 #[cfg_attr(not(feature = "otlp"), path = "otlp_absent.rs")]

@@ -26,7 +26,7 @@ use crate::process_variables::readable;
 use crate::scripts::ScriptPool;
 use crate::signals::{self, Stop, reached};
 use crate::stores::{self, OpenError};
-use crate::{numbers, otlp};
+use crate::{machine_memory, numbers, otlp};
 
 /// How often parked polls are answered while the door closes.
 const DRAIN_EVERY: Duration = Duration::from_millis(20);
@@ -186,6 +186,7 @@ fn open(
     let settings = Settings { retention_ms, lanes, ..Settings::default() };
     let scripts = Arc::new(ScriptPool::new().map_err(RunError::Scripts)?);
     let world = world.with_variables(variables).with_scripts(scripts);
+    let world = world.with_budget(machine_memory::budget(config));
     let world = world.with_key_hosts(config.http_key_hosts.clone());
     let world = world.with_loop_turns_max(config.loop_turns_max);
     Ok((Runtime::over(world, settings)?, first_key))

@@ -290,8 +290,8 @@ impl Round {
             self.held.by_token.entry(token.unwrap_or_default()).or_default().push(place);
         }
         for (queue, at) in &flight.ready {
-            let places = self.read_deliveries(&answers.take(*at))?;
-            self.held.ready.insert(queue.clone(), places);
+            let rows = answers.take(*at);
+            self.read_ready(queue, touches, &rows)?;
         }
         for row in answers.take(flight.messages) {
             let message = columns::message(&row)?;
@@ -319,6 +319,27 @@ impl Round {
             self.held.waiters.insert(record.clone(), keys);
             self.held.messages.extend(waiting.into_iter().map(|row| (row.key, Some(row))));
         }
+        Ok(())
+    }
+
+    /// Those that do not fit are put back: their locks end with the round.
+    fn read_ready(
+        &mut self,
+        queue: &Queue,
+        touches: &Touches,
+        rows: &[Row],
+    ) -> Result<(), StoreError> {
+        let places = rows.iter().map(columns::place).collect::<Result<Vec<_>, _>>()?;
+        let mut rows = rows.iter();
+        let (places, is_all) = touches.fill(places, |place| {
+            rows.next().map(|row| self.read_delivery(row)).transpose()?;
+            let read = self.held.deliveries.get(&place).and_then(Option::as_ref);
+            Ok::<_, StoreError>(read.map_or(0, Delivery::payload_bytes))
+        })?;
+        if !is_all {
+            self.held.cut.insert(queue.clone());
+        }
+        self.held.ready.insert(queue.clone(), places);
         Ok(())
     }
 

@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use rusqlite::Connection;
-use semel_engine::{Delivery, Head, Window};
+use semel_engine::{Delivery, Head, Queue, Window};
 use semel_model::{ExecutionId, Timestamp};
 use semel_store::{Held, LimitRow, Mirror, Place, StoreError, Touches};
 
@@ -61,6 +61,9 @@ pub(crate) fn hold(
         for place in places {
             held.deliveries.insert(place, read::delivery(connection, place)?);
         }
+        for queue in touches.wanted.keys() {
+            hold_ready(connection, queue, touches, &mut held)?;
+        }
         for id in &touches.all_deliveries {
             for row in read::deliveries(connection, *id)? {
                 let place = Place { execution: row.execution, task: row.task };
@@ -85,7 +88,29 @@ pub(crate) fn hold(
     Ok(held)
 }
 
-/// Every single delivery to read: those named, those a token holds, those ready in a queue.
+/// Reads what is ready in a queue until it is too large together.
+fn hold_ready(
+    connection: &Connection,
+    queue: &Queue,
+    touches: &Touches,
+    held: &mut Held,
+) -> Result<(), StoreError> {
+    let places = held.ready.remove(queue).unwrap_or_default();
+    let (places, is_all) = touches.fill(places, |place| {
+        if !held.deliveries.contains_key(&place) {
+            held.deliveries.insert(place, read::delivery(connection, place)?);
+        }
+        let row = held.deliveries.get(&place).and_then(Option::as_ref);
+        Ok::<_, StoreError>(row.map_or(0, Delivery::payload_bytes))
+    })?;
+    if !is_all {
+        held.cut.insert(queue.clone());
+    }
+    held.ready.insert(queue.clone(), places);
+    Ok(())
+}
+
+/// Every single delivery to read: those named, those a token holds. What is ready in a queue is read one by one.
 fn places(mirror: &mut Mirror, touches: &Touches, held: &mut Held) -> BTreeSet<Place> {
     let mut places = touches.deliveries.clone();
     for token in &touches.tokens {
@@ -96,7 +121,6 @@ fn places(mirror: &mut Mirror, touches: &Touches, held: &mut Held) -> BTreeSet<P
     for (queue, count) in &touches.wanted {
         let passed_over = touches.passed_over(queue);
         let ready = mirror.ready(queue, held.now, *count, passed_over, |_| false);
-        places.extend(&ready);
         held.ready.insert(queue.clone(), ready);
     }
     places

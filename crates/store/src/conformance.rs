@@ -78,6 +78,7 @@ macro_rules! conformance {
             queues: the_best_task_comes_first,
                 a_task_is_not_ready_before_its_time,
                 no_more_tasks_are_ready_than_were_wanted,
+                ready_tasks_are_held_until_their_payloads_are_large_together,
                 a_leased_task_is_not_ready,
                 a_task_of_an_execution_that_is_over_is_not_ready,
                 queues_differ_by_type_and_domain,

@@ -106,6 +106,8 @@ pub struct Touches {
     pub wanted: BTreeMap<Queue, usize>,
     /// Definitions of which none is wanted, by queue.
     pub passed_over: BTreeMap<Queue, BTreeSet<Digest>>,
+    /// Of each of these queues no more rows are held once their payloads are so many bytes together.
+    pub ready_bytes: Option<usize>,
     /// Hand-outs made under these tokens.
     pub tokens: BTreeSet<Token>,
     /// Of these tokens, that nothing was handed out under them is held too.
@@ -137,6 +139,23 @@ impl Touches {
     pub fn passed_over(&self, queue: &Queue) -> Option<&BTreeSet<Digest>> {
         self.passed_over.get(queue).filter(|definitions| !definitions.is_empty())
     }
+
+    /// Ready rows of one queue, best first, until they are too large together. False: there may be more.
+    pub fn fill<E>(
+        &self,
+        rows: impl IntoIterator<Item = Place>,
+        mut take: impl FnMut(Place) -> Result<usize, E>,
+    ) -> Result<(Vec<Place>, bool), E> {
+        let (mut places, mut bytes) = (Vec::new(), 0);
+        for place in rows {
+            if self.ready_bytes.is_some_and(|max| bytes >= max) {
+                return Ok((places, false));
+            }
+            bytes += take(place)?;
+            places.push(place);
+        }
+        Ok((places, true))
+    }
 }
 
 /// What a round holds: every row asked for, present or absent, but for those another lane holds.
@@ -149,6 +168,8 @@ pub struct Held {
     pub deliveries: BTreeMap<Place, Option<Delivery>>,
     /// Ready tasks per queue, best first; their rows are in `deliveries`.
     pub ready: BTreeMap<Queue, Vec<Place>>,
+    /// Queues of which fewer are held than were wanted, because their payloads are large.
+    pub cut: BTreeSet<Queue>,
     /// What was handed out under each token; none of a token of which another lane holds something.
     pub by_token: BTreeMap<Token, Vec<Place>>,
     pub messages: BTreeMap<MessageKey, Option<MessageRow>>,

@@ -20,6 +20,7 @@ impl Execution {
         let is_over = task.status.is_terminal();
         let (reference, join) = (Arc::clone(&task.reference), task.as_join().cloned());
         let seq = task.seq;
+        self.task_bytes += task.weight();
         self.tasks.insert(seq, Arc::new(task));
         self.tell_joins(&reference, was_over, is_over);
         if let Some(join) = join.filter(|_| !is_over) {
@@ -147,6 +148,7 @@ impl Execution {
         for turn in gone {
             for seq in self.turns.remove(&turn).into_iter().flatten() {
                 let Some(task) = self.tasks.remove(&seq) else { continue };
+                self.task_bytes = self.task_bytes.saturating_sub(task.weight());
                 self.by_id.remove(&task.id);
                 if self.latest.get(&task.reference) == Some(&seq) {
                     self.latest.remove(&task.reference);
@@ -175,6 +177,7 @@ impl Execution {
     /// These are all tasks there are.
     pub(crate) fn reindex(&mut self, tasks: Vec<Arc<Task>>, unconsumed: &[TaskId]) {
         self.tasks = OrdMap::new();
+        self.task_bytes = tasks.iter().map(|task| task.weight()).sum();
         self.by_id = OrdMap::new();
         self.latest = OrdMap::new();
         self.newest = OrdMap::new();

@@ -293,7 +293,9 @@ impl Execution {
         }
         let seq = *self.by_id.get(&id).expect("changes speak of tasks that were scheduled");
         let task = self.tasks.get_mut(&seq).expect("the index covers every task");
+        let before = task.weight();
         change(Arc::make_mut(task));
+        self.task_bytes = (self.task_bytes + task.weight()).saturating_sub(before);
         self.deadlines.extend(self.deadlines_of(self.expect_task(id)));
     }
 }

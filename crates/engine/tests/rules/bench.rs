@@ -325,6 +325,7 @@ impl Bench {
         let digest = self.journal.last().map_or_else(Digest::default, |last| Digest::of(last));
         assert_eq!(again.link(), Link { seq, digest });
         assert_eq!(Self::seen(&again), Self::seen(&self.execution));
+        assert_eq!(again.weight(), self.execution.weight());
         self.restore();
     }
 
@@ -341,6 +342,7 @@ impl Bench {
         let restored = restored.expect("its definitions are known").expect("it can be read");
         assert_eq!(restored.link(), self.execution.link());
         assert_eq!(Self::seen(&restored), Self::seen(&self.execution), "from a snapshot");
+        assert_eq!(restored.weight(), self.execution.weight(), "counted anew");
     }
 
     /// Forgets the execution and folds it again, as a restarted process would.

@@ -89,3 +89,4 @@ mod timeouts;
 mod unneeded_signals;
 mod views;
 mod waits;
+mod weights;

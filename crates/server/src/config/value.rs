@@ -14,6 +14,11 @@ use semel_model::KeyHosts;
 use semel_runtime::SecretsKey;
 use tracing_subscriber::EnvFilter;
 
+use crate::machine_memory::BYTES_MIN;
+
+/// A pebibyte is no machine of ours.
+const MEMORY_LIMIT: u64 = 1 << 50;
+
 /// Where executions are kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Store {
@@ -96,6 +101,14 @@ where
 {
     text.parse().ok().filter(|number| range.contains(number)).ok_or_else(|| {
         format!("expected a whole number of {unit} from {} to {}", range.start(), range.end())
+    })
+}
+
+/// 0 leaves it to the machine.
+pub(super) fn memory(text: &str) -> Result<u64, String> {
+    let is_enough = |bytes: &u64| *bytes == 0 || (BYTES_MIN..=MEMORY_LIMIT).contains(bytes);
+    text.parse().ok().filter(is_enough).ok_or_else(|| {
+        format!("expected 0 or a whole number of bytes from {BYTES_MIN} to {MEMORY_LIMIT}")
     })
 }
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use semel_engine::{Delivery, HandOut, Head, Queue};
-use semel_model::Digest;
+use semel_model::{Digest, Payload};
+use serde_json::json;
 
 use super::samples::{self, BEGIN, place, queue};
 use super::{Desk, Fixture};
@@ -60,6 +61,25 @@ pub fn no_more_tasks_are_ready_than_were_wanted(fixture: &mut dyn Fixture) {
         let ready = desk.ready(&queue("work"), count);
         let expected: Vec<Place> = (0..20).map(|number| place(1, number)).take(count).collect();
         assert_eq!(ready, expected);
+    }
+}
+
+pub fn ready_tasks_are_held_until_their_payloads_are_large_together(fixture: &mut dyn Fixture) {
+    let mut desk = Desk::new(fixture);
+    let payload = Payload::from_value(&json!({"text": "x".repeat(1_000)}));
+    let large = |number| Delivery { input: payload.clone(), ..samples::delivery(1, number) };
+    let output = Payload::empty().len();
+    let bytes = payload.len() + output;
+    desk.commit(samples::put_deliveries((0..5).map(large)));
+    let most = [(1, 1), (bytes, 1), (bytes + 1, 2), (4 * bytes, 4), (4 * bytes + 1, 5)];
+    for (ready_bytes, count) in most {
+        let wanted = [(queue("work"), 9)].into();
+        let touches = Touches { wanted, ready_bytes: Some(ready_bytes), ..Touches::default() };
+        let held = desk.look(&touches);
+        let expected: Vec<Place> = (0..5).map(|number| place(1, number)).take(count).collect();
+        assert_eq!(held.ready[&queue("work")], expected, "{ready_bytes} bytes");
+        assert_eq!(held.deliveries.len(), count, "no others are read");
+        assert_eq!(held.cut.contains(&queue("work")), count < 5, "{ready_bytes} bytes");
     }
 }
 

@@ -2,6 +2,9 @@
 //!
 //! Each unless another lane has it; that one is skipped, not waited for.
 
+use std::convert::Infallible;
+
+use semel_engine::Delivery;
 use semel_model::Timestamp;
 
 use super::{Plant, Shared};
@@ -132,9 +135,15 @@ impl Taking<'_> {
             let busy = |at: &Place| held.get(&Row::Delivery(*at)).is_some_and(|by| *by != lane);
             let passed_over = touches.passed_over(queue);
             let places = shared.mirror.ready(queue, now, *count, passed_over, busy);
-            places.iter().for_each(|place| {
-                self.take_delivery(*place);
-            });
+            let take = |place| {
+                self.take_delivery(place);
+                let row = self.held.deliveries.get(&place).and_then(Option::as_ref);
+                Ok::<_, Infallible>(row.map_or(0, Delivery::payload_bytes))
+            };
+            let Ok((places, is_all)) = touches.fill(places, take);
+            if !is_all {
+                self.held.cut.insert(queue.clone());
+            }
             self.held.ready.insert(queue.clone(), places);
         }
     }

@@ -1,0 +1,129 @@
+//! # Large answers: what is more than one answer may be is cut or refused, and says so
+
+use serde_json::{Value, json};
+
+use crate::house::{House, report};
+use crate::raw::{Answer, Request};
+
+/// One answer has a sixteenth of it: 4 MiB.
+const OPTIONS: [&str; 2] = ["--memory-max", "67108864"];
+
+const MEGABYTE: usize = 1_000_000;
+
+fn start(house: &House, name: &str, bytes: usize) -> String {
+    let body = json!({"name": name, "correlationId": "c", "input": {"given": "x".repeat(bytes)}});
+    let answer = house.send(&Request::post("/api/workflow", &body));
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    answer.text()
+}
+
+fn get(house: &House, path: &str) -> Answer {
+    let answer = house.send(&Request::get(path));
+    assert!(answer.body.len() < 5 * MEGABYTE, "{path}: {} bytes", answer.body.len());
+    answer
+}
+
+fn count(value: &Value) -> usize {
+    value.as_array().map_or(0, Vec::len)
+}
+
+#[test]
+fn a_batch_poll_hands_out_what_fits_and_the_rest_stays_queued() {
+    let house = House::own(&OPTIONS);
+    house.define("la_poll");
+    (0..10).for_each(|_| drop(start(&house, "la_poll", MEGABYTE)));
+    let mut seen = std::collections::BTreeSet::new();
+    for poll in 0..10 {
+        let answer = get(&house, "/api/tasks/poll/batch/la_poll?count=100&timeout=1000").json();
+        let tasks = answer.as_array().expect("a poll is answered with a list");
+        assert!((1..=4).contains(&tasks.len()), "poll {poll}: {}", tasks.len());
+        seen.extend(tasks.iter().map(|task| task["taskId"].to_string()));
+        if seen.len() == 10 {
+            return;
+        }
+    }
+    panic!("only {} of 10 tasks were handed out", seen.len());
+}
+
+#[test]
+fn a_task_that_is_larger_than_an_answer_is_handed_out_alone() {
+    let house = House::own(&OPTIONS);
+    house.define("la_huge");
+    (0..2).for_each(|_| drop(start(&house, "la_huge", 6 * MEGABYTE)));
+    for _ in 0..2 {
+        let path = "/api/tasks/poll/batch/la_huge?count=10&timeout=1000";
+        let tasks = house.send(&Request::get(path)).json();
+        assert_eq!(count(&tasks), 1);
+        let done =
+            house.send(&Request::post("/api/tasks", &report(&tasks[0], "COMPLETED", json!({}))));
+        assert_eq!(done.status, 200);
+    }
+}
+
+#[test]
+fn a_search_ends_where_its_answer_is_full_and_says_so() {
+    let house = House::own(&OPTIONS);
+    house.define("la_search");
+    (0..10).for_each(|_| drop(start(&house, "la_search", MEGABYTE)));
+    let all = "workflowType%3Dla_search";
+    for route in ["workflow/search", "workflow/search-v2", "tasks/search", "tasks/search-v2"] {
+        let (mut found, mut parts) = (0, 0);
+        while found < 10 {
+            let path = format!("/api/{route}?query={all}&size=100&start={found}");
+            let answer = get(&house, &path);
+            let page = answer.json();
+            assert_eq!((answer.status, &page["totalHits"]), (200, &json!(10)), "{route}");
+            let rows = count(&page["results"]);
+            assert!(rows > 0, "{route}");
+            found += rows;
+            parts += 1;
+            let told = answer.header("x-semel-rows").map(str::to_owned);
+            assert_eq!(told, (found < 10).then(|| rows.to_string()), "{route}");
+        }
+        assert!(parts > 1, "{route} had everything at once");
+    }
+}
+
+#[test]
+fn runs_by_correlation_end_where_the_answer_is_full() {
+    let house = House::own(&OPTIONS);
+    house.define("la_corr");
+    (0..10).for_each(|_| drop(start(&house, "la_corr", MEGABYTE)));
+    house.send(&Request::get("/api/workflow/search?query=workflowType%3Dla_corr")); // Indexed by now.
+    let answer = get(&house, "/api/workflow/la_corr/correlated/c");
+    assert_eq!(answer.header("x-semel-rows"), Some(&*count(&answer.json()).to_string()));
+    let body = json!(["c", "none"]);
+    let answer = house.send(&Request::post("/api/workflow/la_corr/correlated", &body));
+    let found = answer.json();
+    assert!((1..10).contains(&count(&found["c"])) && count(&found["none"]) == 0);
+    assert!(found["none"].is_array(), "every id that was asked for is a key");
+}
+
+#[test]
+fn a_run_that_is_too_large_is_refused_with_the_way_to_read_it() {
+    let house = House::own(&OPTIONS);
+    let steps: Vec<Value> = (0..8)
+        .map(|at| {
+            json!({"name": "n", "taskReferenceName": format!("n{at}"), "type": "NOOP",
+            "inputParameters": {"given": "${workflow.input.given}"}})
+        })
+        .collect();
+    let definition = json!({"name": "la_run", "version": 1, "schemaVersion": 2, "tasks": steps});
+    let put = house.send(&Request::post("/api/metadata/workflow", &definition));
+    assert_eq!(put.status, 200, "{}", put.text());
+    let id = start(&house, "la_run", MEGABYTE);
+    let refused = house.refuses(&Request::get(format!("/api/workflow/{id}")));
+    assert_eq!((refused.status, &refused.json()["code"]), (413, &json!("ANSWER_TOO_LARGE")));
+    let message = refused.json()["message"].to_string();
+    assert!(message.contains("includeTasks=false") && message.contains("/tasks?"), "{message}");
+    assert_eq!(get(&house, &format!("/api/workflow/{id}?includeTasks=false")).status, 200);
+    let (mut found, mut total) = (0, 8);
+    while found < total {
+        let page = get(&house, &format!("/api/workflow/{id}/tasks?start={found}&count=100")).json();
+        found += count(&page["results"]);
+        total = page["totalHits"].as_u64().map_or(0, |total| total as usize);
+    }
+    assert_eq!((found, total), (8, 8));
+    let journal = get(&house, &format!("/api/workflow/{id}/log"));
+    assert!(journal.status == 200 && count(&journal.json()) > 0);
+}
