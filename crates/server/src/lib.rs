@@ -8,9 +8,11 @@ mod backup;
 mod checkup;
 mod config;
 mod copy;
+mod deep;
 mod fences;
 mod key_file;
 mod keys;
+mod losses;
 mod migrations;
 mod numbers;
 #[cfg_attr(not(feature = "otlp"), path = "otlp_absent.rs")]
@@ -27,15 +29,17 @@ pub use config::{
     Config, ConfigError, DatabaseUrl, Flags, KEYS, Key, LogFormat, Shape, Source, Sourced, Store,
 };
 pub use copy::{CannotCopy, Copied, End, compare, copy};
+pub use deep::check_deeply;
 pub use fences::{CannotRaise, Raised, raise_fences};
 pub use key_file::KeyFileError;
 pub use keys::{KeysError, rotate_secrets_key};
+pub use losses::{CannotAccept, accept_loss};
 pub use migrations::{CannotMigrate, Migrated, check_schema, migrate};
 pub use otlp::{Exporter, ExporterError};
 pub use semel_engine::unenforceable;
 pub use semel_runtime::{NewKey, Resealed, Unreadable};
 pub use semel_store::Shelf;
 pub use semel_store::transfer::{Compared, Outcome, Step};
-pub use semel_store_sqlite::{BackedUp, BackupError, Progress};
+pub use semel_store_sqlite::{AcceptError, Accepted, BackedUp, BackupError, Progress};
 pub use stores::{OpenError, node_name};
 pub use wiring::{RunError, run};

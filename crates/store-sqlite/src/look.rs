@@ -12,8 +12,10 @@ use rusqlite::{Connection, OpenFlags};
 use semel_model::Timestamp;
 use semel_store::Kind;
 
+use crate::damage::{Beside, examine};
+use crate::last_commit::LastCommit;
 use crate::migrate;
-use crate::open::{DATABASE, LOCK, OpenError};
+use crate::open::{DATABASE, LOCK, OpenError, unusable};
 
 const BUSY_MS: u64 = 5_000;
 
@@ -41,6 +43,19 @@ pub fn is_held(directory: &Path) -> std::io::Result<bool> {
         Ok(()) => Ok(false), // Given back when the file is closed, which is now.
         Err(TryLockError::WouldBlock) => Ok(true),
         Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// The last commit of a directory in which nothing is missing; a server may be at work in it.
+pub fn examine_beside(directory: &Path) -> Result<LastCommit, OpenError> {
+    let is_held = || is_held(directory).map_err(unusable(directory));
+    if is_held()? {
+        return examine(directory, Beside::Server);
+    }
+    match examine(directory, Beside::NobodyToServe) {
+        // One that has begun meanwhile writes its log while it is read.
+        Err(OpenError::Damaged(_)) if is_held()? => examine(directory, Beside::Server),
+        found => found,
     }
 }
 
