@@ -10,6 +10,7 @@ mod everything_else;
 mod explain;
 mod house;
 mod lint;
+mod losses;
 mod records;
 mod tasks;
 mod workflows;

@@ -45,8 +45,12 @@ impl Disk {
             }
             Self::Directory(directory, clock) => {
                 let left = tempfile::tempdir().unwrap();
-                for file in std::fs::read_dir(directory.path()).unwrap() {
-                    let file = file.unwrap();
+                let mut files: Vec<_> =
+                    std::fs::read_dir(directory.path()).unwrap().map(Result::unwrap).collect();
+                // What notes commits is never ahead of them, so it is copied before the database.
+                files
+                    .sort_by_key(|file| file.file_name().to_string_lossy().starts_with("semel.db"));
+                for file in files {
                     // The log's own index belongs to the process that is gone.
                     if !file.file_name().to_string_lossy().ends_with("-shm") {
                         std::fs::copy(file.path(), left.path().join(file.file_name())).unwrap();

@@ -5,9 +5,9 @@
 
 use std::time::SystemTime;
 
-use clap::{ArgMatches, Args, Command, FromArgMatches as _};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches as _};
 use semel_client::{Client, ClientError};
-use semel_server::{CheckUp, Config, Finding, Level, check_up};
+use semel_server::{CheckUp, Config, Finding, Level, check_deeply, check_up};
 use serde_json::{Value, json};
 
 use crate::connection::Connection;
@@ -16,12 +16,15 @@ use crate::flags;
 use crate::show::{Show, line};
 
 pub(crate) const NAME: &str = "doctor";
+const DEEP: &str = "deep";
 const CLOCKS_APART_SECONDS: u64 = 5;
 
 pub(crate) fn command() -> Command {
+    let deep = Arg::new(DEEP).long(DEEP).action(ArgAction::SetTrue);
     let command = Command::new(NAME)
         .about("Look at configuration, data and server, and say what to do")
-        .args(flags::arguments_of(&["data", "store", "listen", "secrets_key"]));
+        .args(flags::arguments_of(&["data", "store", "listen", "secrets_key"]))
+        .arg(deep.help("Read every page and every journal; takes as long as reading the data"));
     Connection::augment_args(command)
 }
 
@@ -34,6 +37,9 @@ pub(crate) fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
             findings.push(Finding::ok("configuration", "it can be read"));
             let CheckUp { findings: found, is_held } = check_up(&config);
             findings.extend(found);
+            if matches.get_flag(DEEP) {
+                findings.extend(check_deeply(&config, &mut |_| {}));
+            }
             data = Some(is_held);
             Some(config)
         }

@@ -1,7 +1,9 @@
 //! # Exit codes: what a script can know without reading words
 
 use semel_client::ClientError;
-use semel_server::{BackupError, CannotBackUp, CannotCopy, CannotRaise, ConfigError};
+use semel_server::{
+    AcceptError, BackupError, CannotAccept, CannotBackUp, CannotCopy, CannotRaise, ConfigError,
+};
 
 pub(crate) const FAILED: u8 = 1;
 pub(crate) const ASKED_WRONGLY: u8 = 2;
@@ -67,6 +69,12 @@ pub(crate) fn code(error: &anyhow::Error) -> u8 {
         Some(CannotRaise::Memory) => return ASKED_WRONGLY,
         Some(CannotRaise::Open(error)) if error.is_served() => return CONFLICT,
         Some(CannotRaise::Open(_) | CannotRaise::Store(_)) | None => {}
+    }
+    match error.downcast_ref::<CannotAccept>() {
+        Some(CannotAccept::Failed(AcceptError::NoData { .. })) => return NOT_FOUND,
+        Some(CannotAccept::Memory | CannotAccept::Postgres) => return ASKED_WRONGLY,
+        Some(CannotAccept::Failed(error)) if error.is_served() => return CONFLICT,
+        Some(CannotAccept::Failed(_)) | None => {}
     }
     match error.downcast_ref::<CannotBackUp>() {
         Some(CannotBackUp::Memory | CannotBackUp::Postgres) => ASKED_WRONGLY,

@@ -4,6 +4,7 @@
 //! **May use:** `server`, `client`, `scripts`. **May not:** decide anything; a command is a few
 //! lines over a room. Data goes to stdout, words go to stderr.
 
+mod accept_loss;
 mod admin_key;
 mod backup;
 mod completions;
@@ -76,6 +77,7 @@ fn command() -> Command {
         .subcommand(backup::command())
         .subcommand(copy::command())
         .subcommand(raise_fences::command())
+        .subcommand(accept_loss::command())
         .subcommand(migrate::command())
         .subcommand(config::command())
         .subcommand(rotate::command())
@@ -92,6 +94,7 @@ fn run(matches: &ArgMatches) -> anyhow::Result<()> {
         Some((backup::NAME, matches)) => backup::execute(matches),
         Some((copy::NAME, matches)) => copy::execute(matches),
         Some((raise_fences::NAME, matches)) => raise_fences::execute(matches),
+        Some((accept_loss::NAME, matches)) => accept_loss::execute(matches),
         Some((migrate::NAME, matches)) => migrate::execute(matches),
         Some((doctor::NAME, matches)) => doctor::execute(matches),
         Some((completions::NAME, matches)) => completions::execute(matches, command()),

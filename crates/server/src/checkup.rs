@@ -9,7 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use semel_runtime::{KeyRing, unopened_among};
 use semel_store_postgres::Schema;
-use semel_store_sqlite::{Look, OpenError, Shared, is_held, look, shared};
+use semel_store_sqlite::{Look, OpenError, Shared, examine_beside, is_held, look, shared};
 
 use crate::config::{Config, Store};
 use crate::key_file::KeyFile;
@@ -95,6 +95,7 @@ pub fn check_up(config: &Config) -> CheckUp {
     }
     findings.push(files(directory));
     findings.push(scripts());
+    findings.push(commits(directory));
     findings.extend(key_mode(directory));
     findings.push(clock(now_ms, seen.and_then(|seen| seen.last_at).map(|at| at.ms())));
     CheckUp { findings, is_held }
@@ -182,6 +183,19 @@ fn room(free_bytes: u64) -> Finding {
         0..FREE_BYTES_FAIL => Finding::fail("disk", says, remedy),
         FREE_BYTES_FAIL..FREE_BYTES_WARN => Finding::warn("disk", says, remedy),
         _ => Finding::ok("disk", says),
+    }
+}
+
+/// Whether all is there that was acknowledged.
+fn commits(directory: &Path) -> Finding {
+    match examine_beside(directory) {
+        Ok(last) if last.round == 0 => Finding::ok("commits", "nothing was committed yet"),
+        Ok(last) => Finding::ok("commits", format!("none is missing; the last is {last}")),
+        Err(error) => {
+            let remedy =
+                "do not start a server before you know why; docs/errors/commits-missing.md";
+            Finding::fail("commits", chain(&error), remedy)
+        }
     }
 }
 

@@ -14,6 +14,7 @@ use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 use semel_store::FENCE_MARGIN;
 
+use crate::look::examine_beside;
 use crate::open::{DATABASE, OpenError};
 use crate::proof::{self, Counts};
 use crate::{fault, migrate};
@@ -73,6 +74,8 @@ pub fn backup(
     if !from.is_file() {
         return Err(BackupError::NoData { directory: directory.to_owned() });
     }
+    // Else what is missing would be missing there too, and nobody would know.
+    examine_beside(directory)?;
     let source = open_source(&from)?;
     let unfinished = Unfinished::beside(to)?;
     copy(&source, &unfinished.path, &mut progress).map_err(BackupError::Copy)?;

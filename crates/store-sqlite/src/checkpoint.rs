@@ -42,11 +42,13 @@ struct Asked {
 }
 
 impl Checkpointer {
-    /// Watches the commits of `writer`, whose own checkpoints are off.
+    /// Watches the commits of `writer`, whose own checkpoints are off. `copied` is called when the log
+    /// was copied.
     pub(crate) fn start(
         file: &Path,
         writer: &mut Connection,
         wal_pages: u32,
+        copied: impl Fn() + Send + 'static,
     ) -> rusqlite::Result<Self> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(file, flags)?;
@@ -70,6 +72,9 @@ impl Checkpointer {
                 // A long reader, such as a backup, is in the way of every try, and each try holds
                 // the writer back: the next one waits until the log is twice as long.
                 let done = copy(&connection, pages > patience);
+                if done {
+                    copied();
+                }
                 patience = if done { overdue } else { pages.saturating_mul(2).max(overdue) };
                 asked.pause();
             }
@@ -144,6 +149,18 @@ fn is_busy(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy)
 }
 
+/// All of the log is in the file, and the next frame is its first: what a power cut tore is not left to
+/// lie behind what is written now.
+pub(crate) fn begin_anew(connection: &Connection) -> rusqlite::Result<()> {
+    match checkpoint(connection, CheckpointMode::TRUNCATE) {
+        Err(error) if is_busy(&error) => {
+            tracing::debug!("the log is in use; it is copied later");
+            Ok(())
+        }
+        other => other,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Instant;
@@ -160,7 +177,7 @@ mod tests {
         writer.pragma_update(None, "wal_autocheckpoint", 0).unwrap();
         writer.busy_timeout(Duration::from_secs(10)).unwrap();
         writer.execute_batch("CREATE TABLE t (x BLOB)").unwrap();
-        let checkpointer = Checkpointer::start(&file, &mut writer, 50).unwrap();
+        let checkpointer = Checkpointer::start(&file, &mut writer, 50, || {}).unwrap();
         let log = directory.path().join("semel.db-wal");
         let began = Instant::now();
         let mut written_bytes = 0;

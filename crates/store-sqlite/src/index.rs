@@ -15,19 +15,20 @@ mod tests;
 mod write;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
-use rusqlite::{Connection, Row};
-use semel_model::{Digest, ExecutionId, TaskId};
+use rusqlite::{Connection, OpenFlags, Row};
+use semel_model::{Digest, ExecutionId, TaskId, Timestamp};
 use semel_store::search::{Hits, TaskSearch, WorkflowSearch};
 use semel_store::{Batch, Index, Indexed, Place, StoreError};
 
+use crate::last_commit::{CommitNote, LastCommit};
 use crate::read::{all, one};
 use crate::readers::{Readers, at_once};
 use crate::{fault, private};
 
-const FILE: &str = "semel-index.db";
+pub(crate) const FILE: &str = "semel-index.db";
 const SCHEMA: &str = include_str!("index/schema.sql");
 const PAGE_BYTES: i64 = 8192;
 const CACHE_KIB: i64 = 16 * 1024;
@@ -44,6 +45,8 @@ const WORDLESS: &str = "SELECT id FROM runs WHERE worded = 0 ORDER BY id LIMIT ?
 pub(crate) struct SqliteIndex {
     file: PathBuf,
     open: RwLock<Option<Open>>,
+    /// What it brings is of this commit or an earlier one.
+    commits: Arc<CommitNote>,
 }
 
 /// Readers close first, so that the writer copies the log.
@@ -66,7 +69,7 @@ impl Drop for Open {
 impl SqliteIndex {
     /// Opens what is there, or makes it anew. Where even that fails, searches are refused and the
     /// next write tries again.
-    pub(crate) fn open(directory: &Path) -> Self {
+    pub(crate) fn open(directory: &Path, commits: Arc<CommitNote>) -> Self {
         let file = directory.join(FILE);
         let open = match open(&file) {
             Ok(open) => Some(open),
@@ -75,7 +78,7 @@ impl SqliteIndex {
                 anew(&file).inspect_err(|error| unusable(&file, error)).ok()
             }
         };
-        Self { file, open: RwLock::new(open) }
+        Self { file, open: RwLock::new(open), commits }
     }
 
     fn read<T>(
@@ -92,7 +95,7 @@ impl Index for SqliteIndex {
         let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
         let writer = &open.as_ref().ok_or_else(closed)?.writer;
         let writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
-        write::put(&writer, batch)
+        write::put(&writer, batch, self.commits.last())
     }
 
     fn workflows(&self, search: &WorkflowSearch) -> Result<Hits<ExecutionId>, StoreError> {
@@ -235,6 +238,24 @@ fn trust(connection: &Connection) -> Result<(), StoreError> {
 fn boot() -> Option<String> {
     let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     Some(id.trim().to_owned())
+}
+
+/// The last commit that was brought to the index of a directory. The index is disposable, and so is this:
+/// none if it cannot be read, or not be trusted.
+pub(crate) fn followed(directory: &Path) -> Option<LastCommit> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let file = directory.join(FILE);
+    let connection = file.exists().then(|| Connection::open_with_flags(file, flags).ok())??;
+    connection.busy_timeout(Duration::from_millis(BUSY_MS)).ok()?;
+    let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).ok()?;
+    let sql = "SELECT opened_in, round, at FROM meta";
+    let read = |row: &Row<'_>| {
+        let last = LastCommit { round: row.get(1)?, at: Timestamp::from_ms(row.get(2)?) };
+        Ok((row.get::<_, String>(0)?, last))
+    };
+    let (before, last) = connection.query_row(sql, [], read).ok()?;
+    let is_sound = before.is_empty() || boot().is_none_or(|boot| boot == before);
+    (is_sound && found == version()).then_some(last)
 }
 
 /// Tells one schema from another.

@@ -13,6 +13,7 @@ use semel_model::Timestamp;
 use semel_store::{Due, Held, Mirror, Stamp, StoreError, Touches, Writer, Writes};
 
 use crate::hold::{self, Seen};
+use crate::last_commit::LastCommit;
 use crate::read::Shared;
 use crate::write;
 
@@ -48,6 +49,15 @@ impl SqliteWriter {
         let number = core.writers;
         drop(core);
         Ok(Self { shared, number, seen: Seen::default() })
+    }
+}
+
+impl SqliteWriter {
+    /// Before anybody is told.
+    fn note(&self, stamp: Stamp) {
+        if stamp.lane == 0 {
+            self.shared.commits.note(LastCommit { round: stamp.round, at: stamp.at });
+        }
     }
 }
 
@@ -94,6 +104,7 @@ impl Writer for SqliteWriter {
         self.seen.clear();
         match &done {
             Ok(()) => {
+                self.note(writes.stamp);
                 core.mirror.follow(&writes);
                 self.shared.at_hand.note(&writes);
             }

@@ -6,15 +6,19 @@
 //!
 //! **May use:** `store` and the engine's rows as plain data. **May not:** judge them.
 
+mod accept;
 mod at_hand;
 mod backup;
 mod census;
 mod checkpoint;
 mod columns;
+mod damage;
+mod deep;
 mod fault;
 mod hold;
 mod index;
 mod lane;
+mod last_commit;
 mod lock;
 mod look;
 mod migrate;
@@ -26,11 +30,16 @@ mod readers;
 mod shelves;
 mod sweep;
 mod waits;
+mod wal;
 mod write;
 
+pub use accept::{AcceptError, Accepted, accept_loss};
 pub use backup::{BackedUp, BackupError, Progress, backup};
+pub use damage::Damage;
+pub use deep::{Deep, read_all};
+pub use last_commit::LastCommit;
 pub use lock::is_held;
-pub use look::{Look, look};
+pub use look::{Look, examine_beside, look};
 pub use migrate::SCHEMA;
 pub use open::OpenError;
 pub use private::{Shared, make_directory, shared};

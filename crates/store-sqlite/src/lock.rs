@@ -7,7 +7,7 @@ use std::fs::{File, TryLockError};
 use std::path::Path;
 use std::time::Duration;
 
-use crate::open::OpenError;
+use crate::open::{OpenError, unusable};
 use crate::private;
 
 pub(crate) const LOCK: &str = "semel.lock";
@@ -24,10 +24,10 @@ pub(crate) struct Lock {
 
 /// Makes the directory if there is none.
 pub(crate) fn lock(directory: &Path) -> Result<Lock, OpenError> {
-    let unusable = |source| OpenError::Directory { directory: directory.to_owned(), source };
+    let unusable = unusable(directory);
     if !directory.is_dir() {
-        private::make_directory(directory).map_err(unusable)?;
-        sync_parent(directory).map_err(unusable)?;
+        private::make_directory(directory).map_err(&unusable)?;
+        sync_parent(directory).map_err(&unusable)?;
     }
     let refused = |error| match error {
         TryLockError::WouldBlock => OpenError::Held { directory: directory.to_owned() },
@@ -46,7 +46,7 @@ pub(crate) fn lock(directory: &Path) -> Result<Lock, OpenError> {
             None
         }
     };
-    let file = private::made_if_missing().open(directory.join(LOCK)).map_err(unusable)?;
+    let file = private::made_if_missing().open(directory.join(LOCK)).map_err(&unusable)?;
     take(&file, pause).map_err(refused)?;
     Ok(Lock { _directory: itself, _file: file })
 }

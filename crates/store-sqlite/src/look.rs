@@ -11,8 +11,11 @@ use rusqlite::{Connection, OpenFlags};
 use semel_model::Timestamp;
 use semel_store::Kind;
 
+use crate::damage::{Beside, examine};
+use crate::last_commit::LastCommit;
+use crate::lock::is_held;
 use crate::migrate;
-use crate::open::{DATABASE, OpenError};
+use crate::open::{DATABASE, OpenError, unusable};
 
 const BUSY_MS: u64 = 5_000;
 
@@ -28,6 +31,19 @@ pub struct Look {
     pub last_at: Option<Timestamp>,
     /// The sealed secrets, by name.
     pub secrets: BTreeMap<String, Vec<u8>>,
+}
+
+/// The last commit of a directory in which nothing is missing; a server may be at work in it.
+pub fn examine_beside(directory: &Path) -> Result<LastCommit, OpenError> {
+    let is_held = || is_held(directory).map_err(unusable(directory));
+    if is_held()? {
+        return examine(directory, Beside::Server);
+    }
+    match examine(directory, Beside::NobodyToServe) {
+        // One that has begun meanwhile writes its log while it is read.
+        Err(OpenError::Damaged(_)) if is_held()? => examine(directory, Beside::Server),
+        found => found,
+    }
 }
 
 /// None: there is no database yet.

@@ -13,9 +13,11 @@ use semel_model::{ExecutionId, Timestamp};
 use semel_store::transfer::Mark;
 use semel_store::{Clock, Mirror, StoreError};
 
-use crate::checkpoint::{Checkpointer, WAL_PAGES};
+use crate::checkpoint::{self, Checkpointer, WAL_PAGES};
 use crate::columns::{self, delivery_columns_small};
+use crate::damage::{Beside, Damage, examine};
 use crate::index::SqliteIndex;
+use crate::last_commit::CommitNote;
 use crate::lock::{Lock, lock};
 use crate::readers::Readers;
 use crate::{fault, migrate, private, read, write};
@@ -52,10 +54,18 @@ pub enum OpenError {
         .directory.display()
     )]
     Unfinished { directory: PathBuf, from: String },
+    #[error(transparent)]
+    Damaged(Box<Damage>),
     #[error("the database could not be opened")]
     Database(#[from] rusqlite::Error),
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl From<Damage> for OpenError {
+    fn from(damage: Damage) -> Self {
+        Self::Damaged(Box::new(damage))
+    }
 }
 
 /// What it is opened for.
@@ -74,6 +84,7 @@ pub(crate) struct Opened {
     pub(crate) connection: Connection,
     pub(crate) mirror: Mirror,
     pub(crate) index: SqliteIndex,
+    pub(crate) commits: Arc<CommitNote>,
     pub(crate) documents_generation: u64,
     pub(crate) lock: Lock,
 }
@@ -84,11 +95,18 @@ pub(crate) fn open(
     purpose: Purpose,
 ) -> Result<Opened, OpenError> {
     let lock = lock(directory)?;
+    let last = examine(
+        directory,
+        match purpose {
+            Purpose::Serve => Beside::NobodyToServe,
+            Purpose::Copy => Beside::NobodyToCopy,
+        },
+    )?;
     private::close_to_others(directory);
     let file = directory.join(DATABASE);
-    private::make_file(&file)
-        .map_err(|source| OpenError::Directory { directory: directory.to_owned(), source })?;
+    private::make_file(&file).map_err(unusable(directory))?;
     let mut connection = connect(&file)?;
+    checkpoint::begin_anew(&connection)?;
     migrate::run(&mut connection, clock.now())?;
     if purpose == Purpose::Serve {
         refuse_unfinished(&connection, directory)?;
@@ -101,12 +119,29 @@ pub(crate) fn open(
         |row| row.get(0),
     )?;
     let readers = Readers::open(&file)?;
-    let checkpointer = Checkpointer::start(&file, &mut connection, WAL_PAGES)?;
-    let index = SqliteIndex::open(directory);
-    Ok(Opened { checkpointer, readers, connection, mirror, index, documents_generation, lock })
+    let commits = Arc::new(CommitNote::open(directory, last).map_err(unusable(directory))?);
+    let copied = Arc::clone(&commits);
+    let checkpointer =
+        Checkpointer::start(&file, &mut connection, WAL_PAGES, move || copied.sync())?;
+    let index = SqliteIndex::open(directory, Arc::clone(&commits));
+    let opened = Opened {
+        checkpointer,
+        readers,
+        connection,
+        mirror,
+        index,
+        commits,
+        documents_generation,
+        lock,
+    };
+    Ok(opened)
 }
 
-fn connect(file: &Path) -> rusqlite::Result<Connection> {
+pub(crate) fn unusable(directory: &Path) -> impl Fn(std::io::Error) -> OpenError + '_ {
+    |source| OpenError::Directory { directory: directory.to_owned(), source }
+}
+
+pub(crate) fn connect(file: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open(file)?;
     connection.busy_timeout(Duration::from_millis(BUSY_MS))?;
     connection.pragma_update(None, "page_size", PAGE_BYTES)?;

@@ -17,6 +17,7 @@ use crate::at_hand::AtHand;
 use crate::columns::{self, head_columns, message_columns, record_columns, select_deliveries};
 use crate::index::SqliteIndex;
 use crate::lane::{Core, SqliteWriter};
+use crate::last_commit::CommitNote;
 use crate::lock::Lock;
 use crate::open::{self, OpenError, Opened, Purpose};
 use crate::readers::{Readers, at_once};
@@ -67,6 +68,7 @@ pub(crate) struct Shared {
     pub(crate) core: Mutex<Core>,
     pub(crate) at_hand: AtHand,
     index: SqliteIndex,
+    pub(crate) commits: Arc<CommitNote>,
     pub(crate) documents_generation: AtomicU64,
     pub(crate) clock: Arc<Clock>,
     directory: PathBuf,
@@ -92,6 +94,7 @@ impl SqliteStore {
             core: Mutex::new(Core::new(opened.connection, opened.mirror)),
             at_hand: AtHand::default(),
             index: opened.index,
+            commits: opened.commits,
             documents_generation: AtomicU64::new(opened.documents_generation),
             clock,
             directory: directory.to_owned(),

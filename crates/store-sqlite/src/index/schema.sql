@@ -2,10 +2,11 @@
 -- Absent texts and ids are empty. Ids end the indexes that order by time, so that a page of ids, and
 -- the count of a type or a status, comes from an index alone.
 
--- One row: where the file was opened last, or nothing once it was closed in peace.
-CREATE TABLE meta (opened_in TEXT NOT NULL) STRICT;
+-- One row: where the file was opened last, or nothing once it was closed in peace, and the last commit of
+-- the database that was known when something was brought.
+CREATE TABLE meta (opened_in TEXT NOT NULL, round INTEGER NOT NULL, at INTEGER NOT NULL) STRICT;
 
-INSERT INTO meta VALUES ('');
+INSERT INTO meta VALUES ('', 0, 0);
 
 CREATE TABLE runs (
     number INTEGER PRIMARY KEY,

@@ -10,6 +10,11 @@ use super::*;
 use crate::index::ask::{counts, select};
 use crate::index::plan::{Planned, arms};
 
+fn opened(directory: &Path) -> SqliteIndex {
+    let commits = CommitNote::open(directory, LastCommit::default()).unwrap();
+    SqliteIndex::open(directory, Arc::new(commits))
+}
+
 /// How SQLite would answer, a line each: the counts and the pages of all arms.
 fn plan<F: Planned>(query: &str, sort: &str) -> Vec<String> {
     plan_with_words::<F>(query, "*", sort)
@@ -206,7 +211,7 @@ fn is_usable_and_has(index: &SqliteIndex, numbers: &[u8]) {
 }
 
 fn filled(directory: &Path) {
-    let index = SqliteIndex::open(directory);
+    let index = opened(directory);
     (1..100).for_each(|number| put(&index, number));
 }
 
@@ -214,18 +219,18 @@ fn filled(directory: &Path) {
 fn an_index_is_kept_from_one_process_to_the_next() {
     let directory = tempfile::tempdir().unwrap();
     filled(directory.path());
-    is_usable_and_has(&SqliteIndex::open(directory.path()), &(1..100).collect::<Vec<_>>());
+    is_usable_and_has(&opened(directory.path()), &(1..100).collect::<Vec<_>>());
 }
 
 #[test]
 fn what_a_killed_process_leaves_is_usable() {
     let (directory, left) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let index = SqliteIndex::open(directory.path());
+    let index = opened(directory.path());
     put(&index, 1);
     for name in [FILE.to_owned(), format!("{FILE}-wal")] {
         std::fs::copy(directory.path().join(&name), left.path().join(&name)).unwrap();
     }
-    is_usable_and_has(&SqliteIndex::open(left.path()), &[1]);
+    is_usable_and_has(&opened(left.path()), &[1]);
 }
 
 #[test]
@@ -252,7 +257,7 @@ fn a_file_that_is_no_index_is_made_anew() {
         let directory = tempfile::tempdir().unwrap();
         filled(directory.path());
         broken(&directory.path().join(FILE));
-        let index = SqliteIndex::open(directory.path());
+        let index = opened(directory.path());
         assert_eq!(index.indexed(None, 99).unwrap(), [], "{at}");
         is_usable_and_has(&index, &[]);
     }
@@ -264,7 +269,7 @@ fn damage_that_is_met_later_is_told_and_mended_by_a_reset() {
     filled(directory.path());
     let file = std::fs::File::options().write(true).open(directory.path().join(FILE)).unwrap();
     file.set_len(u64::try_from(PAGE_BYTES).unwrap() * 2).unwrap();
-    let index = SqliteIndex::open(directory.path());
+    let index = opened(directory.path());
     if !index.indexed(None, 1).is_ok_and(|found| found.is_empty()) {
         let told =
             index.indexed(None, 99).and_then(|_| index.workflows(&WorkflowSearch::default()));
@@ -278,7 +283,7 @@ fn damage_that_is_met_later_is_told_and_mended_by_a_reset() {
 fn a_store_opens_even_where_no_index_can_be_made() {
     let directory = tempfile::tempdir().unwrap();
     std::fs::create_dir(directory.path().join(FILE)).unwrap();
-    let index = SqliteIndex::open(directory.path());
+    let index = opened(directory.path());
     let told = index.workflows(&WorkflowSearch::default());
     assert!(matches!(told, Err(StoreError::Corrupt(_))), "{told:?}");
     std::fs::remove_dir(directory.path().join(FILE)).unwrap();

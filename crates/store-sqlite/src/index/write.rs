@@ -8,6 +8,7 @@ use semel_model::ExecutionId;
 use semel_store::{Batch, HandedOver, RunRow, StoreError, TaskRow, Words};
 
 use crate::fault;
+use crate::last_commit::LastCommit;
 use crate::read::cached;
 use crate::write::transact;
 
@@ -43,9 +44,14 @@ const EMPTY_WORDS: &str =
 const EMPTY: &str = "DELETE FROM tasks WHERE execution = ?1";
 const SNAPSHOT: &str = "INSERT INTO snapshots (execution, body) VALUES (?1, ?2) \
      ON CONFLICT (execution) DO UPDATE SET body = excluded.body";
+const FOLLOWED: &str = "UPDATE meta SET round = ?1, at = ?2";
 const REMOVE_SNAPSHOT: &str = "DELETE FROM snapshots WHERE execution = ?1";
 
-pub(super) fn put(connection: &Connection, batch: &Batch) -> Result<(), StoreError> {
+pub(super) fn put(
+    connection: &Connection,
+    batch: &Batch,
+    last: LastCommit,
+) -> Result<(), StoreError> {
     transact(connection, || {
         for id in &batch.removed {
             empty(connection, *id)?;
@@ -76,6 +82,7 @@ pub(super) fn put(connection: &Connection, batch: &Batch) -> Result<(), StoreErr
         for (id, body) in &batch.snapshots {
             run(connection, SNAPSHOT, (id.as_bytes(), body))?;
         }
+        run(connection, FOLLOWED, (last.round, last.at.ms()))?;
         Ok(())
     })
 }
