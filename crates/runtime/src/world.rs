@@ -22,13 +22,16 @@ use crate::failure::Failure;
 use crate::gauges::{OpenLook, Shown};
 use crate::handlers::Handlers;
 use crate::hits::Hits;
+use crate::lineages::Lineages;
 use crate::meters::Meters;
 use crate::polls::Polls;
 use crate::schemas::Schemas;
 use crate::secrets::{KeyRing, Secrets};
+use crate::shares::{Claimant, Party};
 use crate::variables::Variables;
 use crate::waiters::Waiters;
 use crate::watchers::Watchers;
+use crate::work::Work;
 
 /// Cached executions weigh about this many tasks at most.
 const CACHE_TASKS_MAX: u64 = 200_000;
@@ -55,6 +58,7 @@ pub struct World {
     /// How long runs are kept after their end; none: for ever.
     pub(crate) retention_ms: Option<i64>,
     pub(crate) key_hosts: KeyHosts,
+    pub(crate) lineages: Lineages,
     /// Why the last round could not be written; nothing when it could.
     trouble: Mutex<Option<String>>,
     /// When something was last written, in milliseconds of the store's time; 0: not yet.
@@ -106,6 +110,7 @@ impl World {
             ),
             retention_ms: None,
             key_hosts: KeyHosts::default(),
+            lineages: Lineages::default(),
             trouble: Mutex::default(),
             committed_at: AtomicI64::new(0),
             meters: Meters::default(),
@@ -118,6 +123,12 @@ impl World {
     #[must_use]
     pub fn keeping(self, retention_ms: Option<i64>) -> Self {
         Self { retention_ms: retention_ms.filter(|ms| *ms > 0), ..self }
+    }
+
+    /// Beyond that no run of a lineage begins.
+    #[must_use]
+    pub fn limiting_descendants(self, max: Option<u64>) -> Self {
+        Self { lineages: Lineages::limited_to(max), ..self }
     }
 
     /// How long runs are kept after their end; none: for ever.
@@ -210,6 +221,21 @@ impl World {
         self.definitions.limits(&row.queue.task_type, pinned.step(&row.reference).policy())
     }
 
+    /// Whose run it is, as far as that is in memory; what is left of one that is over ends it.
+    pub(crate) fn claimant(&self, id: ExecutionId) -> Claimant {
+        let Some(run) = self.cached(id) else { return Claimant::default() };
+        Claimant { party: party_of(&run), ends: run.is_closed() }
+    }
+
+    /// It is about a run below one that has ended, as far as they are in memory: the run hears of that
+    /// soon.
+    pub(crate) fn is_doomed(&self, work: &Work) -> bool {
+        let parent = |id: &ExecutionId| Some(self.cached(*id)?.parent()?.execution);
+        let run = work.execution();
+        let mut above = std::iter::successors(run.as_ref().and_then(parent), parent);
+        above.any(|id| self.cached(id).is_some_and(|run| run.is_closed()))
+    }
+
     pub(crate) fn cached(&self, id: ExecutionId) -> Option<Arc<Execution>> {
         self.executions.get(&id)
     }
@@ -276,6 +302,10 @@ impl World {
         }
         Ok(())
     }
+}
+
+pub(crate) fn party_of(run: &Execution) -> Party {
+    Party::of_definition(&run.definition().definition().name)
 }
 
 fn corrupt(head: &Head, what: &str) -> StoreError {

@@ -32,6 +32,7 @@ const READERS_LIMIT: usize = 1_000;
 /// Each has a connection, and an answer in memory.
 const HTTP_REQUESTS_LIMIT: usize = 10_000;
 const RETENTION_DAYS_MAX: u32 = 36_500;
+const DESCENDANTS_LIMIT: u64 = 10_000_000;
 /// Thirty days: a token is a secret that travels.
 const TOKEN_SECONDS_MAX: u64 = 2_592_000;
 
@@ -90,6 +91,9 @@ keys! {
     /// Days that runs are kept after their end; 0 keeps them for ever
     retention_days: u32 = "30", Number,
         |text| value::number(text, 0..=RETENTION_DAYS_MAX, "days");
+    /// Open runs that the steps of one run, and of the runs they begin, may lead to
+    open_descendants_max: u64 = "50000", Number,
+        |text| value::number(text, 1..=DESCENDANTS_LIMIT, "runs");
     /// Origins whose web pages may call the API, comma separated
     cors_origins: Vec<String> = "", List, value::origins;
     /// Paths under which whatever changes something needs an Idempotency-Key, comma separated, such as

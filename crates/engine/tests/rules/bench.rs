@@ -127,6 +127,7 @@ impl Bench {
             environment: self.environment.clone(),
             ..Facts::default()
         };
+        facts.at_hand.counts_descendants = self.shelf.descendants.is_some();
         let definition = event.brings().map(|digest| self.shelf.pinned(digest));
         let brought = Brought { payloads, definition };
         loop {
