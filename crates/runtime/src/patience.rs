@@ -26,11 +26,13 @@ impl Lane {
         let mut items = self.decided_again();
         let is_doomed = |item: &Item| self.world.is_doomed(&item.work);
         items.extend(self.inbox.gather(self.width - items.len(), &is_doomed));
+        let rest = self.again.len().min(self.width - items.len());
+        items.extend(self.again.drain(..rest));
         (items, false)
     }
 
-    /// Decided again before what waits, but internal work in no more than half of the round: a party all
-    /// of whose items need a second look must not have all of it.
+    /// Decided again before what waits, but internal work in no more than half of a round that others
+    /// wait for too: a party all of whose items need a second look must not have all of it.
     fn decided_again(&mut self) -> Vec<Item> {
         let (mut items, mut internal) = (Vec::new(), 0);
         let internal_max = self.width.div_ceil(2);
