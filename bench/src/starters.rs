@@ -31,17 +31,29 @@ pub(crate) enum Until {
 /// The right to start, shared by all clients of one run.
 pub(crate) struct Tickets {
     until: Until,
+    /// Executions per second; none: as fast as clients come for tickets.
+    rate: Option<f64>,
     begun: Instant,
     taken: AtomicU64,
     tally: Arc<Tally>,
 }
 
 impl Tickets {
-    pub(crate) fn new(until: Until, tally: Arc<Tally>) -> Self {
-        Self { until, begun: Instant::now(), taken: AtomicU64::new(0), tally }
+    pub(crate) fn new(until: Until, rate: Option<f64>, tally: Arc<Tally>) -> Self {
+        Self { until, rate, begun: Instant::now(), taken: AtomicU64::new(0), tally }
     }
 
-    fn take(&self) -> Option<u64> {
+    /// Waits until it is time for the next one.
+    async fn take(&self) -> Option<u64> {
+        let ticket = self.draw()?;
+        let at = self.rate.and_then(|rate| Duration::try_from_secs_f64(ticket as f64 / rate).ok());
+        if let Some(at) = at {
+            tokio::time::sleep_until((self.begun + at).into()).await;
+        }
+        Some(ticket)
+    }
+
+    fn draw(&self) -> Option<u64> {
         if self.tally.read().failures() >= FAILURES_MAX {
             return None;
         }
@@ -117,7 +129,7 @@ pub(crate) async fn run(
     let route = Call::post("/api/workflow", "")?;
     let name = kind.name();
     let mut started = Started::default();
-    while let Some(order) = tickets.take() {
+    while let Some(order) = tickets.take().await {
         let call = route.with_body(format!(
             r#"{{"name":"{name}","version":1,"input":{{"order":{order},"customer":"c-{order}"}}}}"#
         ));
@@ -166,7 +178,7 @@ mod tests {
 
     #[test]
     fn tickets_run_out() {
-        let tickets = Tickets::new(Until::Workflows(2), Arc::new(Tally::default()));
-        assert_eq!([tickets.take(), tickets.take(), tickets.take()], [Some(0), Some(1), None]);
+        let tickets = Tickets::new(Until::Workflows(2), None, Arc::new(Tally::default()));
+        assert_eq!([tickets.draw(), tickets.draw(), tickets.draw()], [Some(0), Some(1), None]);
     }
 }

@@ -27,6 +27,9 @@ pub(crate) struct Options {
     /// Clients that start executions, each waiting for its own; 1 measures latency.
     #[arg(long, default_value = "64")]
     clients: NonZeroUsize,
+    /// Start so many executions a second, and not as many as can be: what it costs to have little to do.
+    #[arg(long)]
+    rate: Option<f64>,
     /// Measure this many executions.
     #[arg(long, conflicts_with = "seconds")]
     workflows: Option<u64>,
@@ -50,10 +53,11 @@ pub(crate) async fn run(options: &Options) -> Result<Report> {
     let site = Site::prepare(&options.server)?;
     report.fdatasync(disk::probe_fdatasync(site.directory())?);
     let mut server = Server::start(&site).await?;
-    let workload =
+    let mut workload =
         Workload::begin(&[server.address], server.process(), options.clients, &options.workers)
             .await?;
     let warmup = workload.run(Kind::W1, Until::Workflows(options.warmup)).await?;
+    workload.pace(options.rate.filter(|rate| *rate > 0.0));
     let window = workload.run(Kind::W1, until).await?;
     server.expect_running(&site)?;
     report.window("", &window);

@@ -24,6 +24,7 @@ pub(crate) struct Workload {
     addresses: Vec<SocketAddr>,
     server: Process,
     clients: NonZeroUsize,
+    rate: Option<f64>,
     tally: Arc<Tally>,
     completions: Arc<Completions>,
     /// Dropped with the workload, which ends the workers.
@@ -57,13 +58,19 @@ impl Workload {
         definitions::register(&mut client).await.context("registering the definitions")?;
         let workers = workers::spawn(addresses, options, &tally, &completions)?;
         let addresses = addresses.to_vec();
-        Ok(Self { addresses, server, clients, tally, completions, _workers: workers })
+        let rate = None;
+        Ok(Self { addresses, server, clients, rate, tally, completions, _workers: workers })
+    }
+
+    /// From now on so many executions are started per second, and not as many as can be.
+    pub(crate) fn pace(&mut self, rate: Option<f64>) {
+        self.rate = rate;
     }
 
     /// Sends the clients through; ends when the last execution they started has ended.
     pub(crate) async fn run(&self, kind: Kind, until: Until) -> Result<Window> {
         let (before, counted) = (Reading::of(self.server)?, self.tally.read());
-        let tickets = Arc::new(Tickets::new(until, Arc::clone(&self.tally)));
+        let tickets = Arc::new(Tickets::new(until, self.rate, Arc::clone(&self.tally)));
         let mut clients = JoinSet::new();
         for address in self.addresses.iter().cycle().take(self.clients.get()) {
             let client = Client::new(*address, Arc::clone(&self.tally));

@@ -41,6 +41,9 @@ pub enum Change {
         parent: Option<Parent>,
         #[serde(default, skip_serializing_if = "is_none_polled")]
         depth: u32,
+        /// The run that its lineage began with, if that is another one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        root: Option<ExecutionId>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         traceparent: Option<Traceparent>,
         /// The event that led to it.

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use semel_model::{Payload, TaskId, Timestamp, Violation, WorkflowStatus};
+use semel_model::{ExecutionId, Payload, TaskId, Timestamp, Violation, WorkflowStatus};
 
 use crate::change::{Change, Timeout};
 use crate::ending::Ending;
@@ -52,6 +52,8 @@ pub enum Rows {
     Tasks(Vec<String>),
     /// Schemas registered under these names and versions; version 0 is the latest.
     Schemas(Vec<(String, i32)>),
+    /// How many descendants of that run are open.
+    Descendants(ExecutionId),
 }
 
 /// What an event brings along besides itself.
@@ -196,6 +198,7 @@ impl Turn<'_> {
             created_by: start.created_by.clone(),
             parent: start.parent,
             depth: start.depth,
+            root: start.root,
             traceparent: start.traceparent,
             event: start.event.clone(),
             under: start.under.clone(),

@@ -235,6 +235,9 @@ pub struct Start {
     /// How many runs, one inside or after the other, led to this one.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub depth: u32,
+    /// The run that the first of them was, if this is not the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<ExecutionId>,
     /// The trace the run belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traceparent: Option<Traceparent>,

@@ -79,6 +79,9 @@ pub(crate) struct Run {
     pub(crate) created_by: Option<String>,
     pub(crate) parent: Option<Parent>,
     pub(crate) depth: u32,
+    /// The run that its lineage began with, if that is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) root: Option<ExecutionId>,
     pub(crate) traceparent: Option<Traceparent>,
     /// The event that led to it.
     pub(crate) event: Option<String>,

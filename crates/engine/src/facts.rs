@@ -12,6 +12,7 @@ use semel_model::{
 use serde::{Deserialize, Serialize};
 
 use crate::delivery::HandOut;
+use crate::descendants::Descendants;
 use crate::pin::Pinned;
 use crate::record::Record;
 use crate::step_start::Ruling;
@@ -58,6 +59,9 @@ pub struct Facts {
     /// What definitions say of starts by steps, by the run that is to begin.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub rulings: BTreeMap<ExecutionId, Ruling>,
+    /// How many runs of this lineage are open: noted where it was too many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub descendants: Option<Descendants>,
     #[serde(skip)]
     pub at_hand: AtHand,
 }
@@ -66,7 +70,7 @@ impl Facts {
     /// What is registered by that name and version; version 0 is the latest.
     pub fn know(&mut self, name: String, version: i32, found: Option<&Arc<Pinned>>) {
         if let Some(pinned) = found {
-            self.at_hand.0.insert(pinned.digest(), Arc::clone(pinned));
+            self.at_hand.definitions.insert(pinned.digest(), Arc::clone(pinned));
         }
         let found = found.map(|pinned| Registered {
             definition: pinned.digest(),
@@ -76,13 +80,18 @@ impl Facts {
     }
 }
 
-/// Registered workflows. At hand while deciding; what they said is a fact.
+/// What is there while an event is decided for the first time; what it said is a fact.
 #[derive(Clone, Debug, Default)]
-pub struct AtHand(BTreeMap<Digest, Arc<Pinned>>);
+pub struct AtHand {
+    /// Registered workflows.
+    definitions: BTreeMap<Digest, Arc<Pinned>>,
+    /// Somebody can be asked how many descendants are open.
+    pub counts_descendants: bool,
+}
 
 impl AtHand {
     pub(crate) fn get(&self, definition: Digest) -> Option<&Arc<Pinned>> {
-        self.0.get(&definition)
+        self.definitions.get(&definition)
     }
 }
 

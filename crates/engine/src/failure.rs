@@ -92,6 +92,7 @@ impl Turn<'_> {
             task_to_domain: execution.task_to_domain().clone(),
             born: true,
             depth: execution.run().depth + FAILURE_DEPTH,
+            root: Some(execution.root()),
             traceparent: execution.traceparent(),
             ..Start::default()
         };

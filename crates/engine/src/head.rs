@@ -24,6 +24,8 @@ pub struct Head {
     pub started_at: Timestamp,
     pub updated_at: Timestamp,
     pub ended_at: Timestamp,
+    /// The run that its lineage began with, if that is another one.
+    pub root: Option<ExecutionId>,
 }
 
 impl Head {
@@ -44,6 +46,7 @@ impl Head {
             started_at: execution.started_at(),
             updated_at: execution.last_at(),
             ended_at: execution.ended_at(),
+            root: execution.root_above(),
         })
     }
 }

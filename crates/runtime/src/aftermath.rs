@@ -11,8 +11,10 @@ use semel_model::{ExecutionId, TaskId};
 
 use crate::lane::{Lane, Stepped};
 use crate::prepared::Prepared;
-use crate::round::Round;
+use crate::round::{Round, Sending};
+use crate::shares::Claimant;
 use crate::work::{Item, Work};
+use crate::world::party_of;
 
 impl Lane {
     /// Everything here follows from a commit that has happened.
@@ -39,14 +41,13 @@ impl Lane {
             self.world.forget(id);
             self.world.watchers.changed(id);
         }
+        let sent = self.messages(&mut round);
         for execution in round.executions.into_values() {
             let id = execution.id();
             self.world.remember(execution);
             self.world.watchers.changed(id);
         }
-        for (key, to) in round.sent {
-            self.send(Item::unasked(Work::Message(key, to)));
-        }
+        sent.into_iter().for_each(|item| self.send(item));
         self.openings.extend(round.openings);
         for (item, seen) in parked {
             self.park(item, seen); // Before waking, so that they hear of what this round freed.
@@ -69,6 +70,17 @@ impl Lane {
             self.reply(item, answer);
         }
         Stepped { items: course.items.max(1), prefetch }
+    }
+
+    /// What the round sends, in the share of whoever sends it.
+    fn messages(&self, round: &mut Round) -> Vec<Item> {
+        let sent = std::mem::take(&mut round.sent).into_iter();
+        let item = |Sending { key, to, ends }| {
+            let sender = round.executions.get(&key.from).map(|run| party_of(run));
+            let party = sender.unwrap_or_else(|| self.world.claimant(key.from).party);
+            Item::unasked(Work::Message(key, to)).of(Claimant { party, ends })
+        };
+        sent.map(item).collect()
     }
 
     /// As the round has left them: a cache may keep none of it.

@@ -31,6 +31,7 @@ pub(crate) enum What {
     LockWaitedFor { name: String, run: ExecutionId, waited_ms: i64 },
     RunQueued { gate: RecordKey, run: ExecutionId, blocked_by: Option<ExecutionId> },
     Parked { run: ExecutionId, reason: String },
+    Crowded { root: ExecutionId, max: u64, run: ExecutionId },
     SignalUnneeded { run: ExecutionId },
     SignalGone { run: ExecutionId },
 }
@@ -60,7 +61,10 @@ pub(crate) fn alarms_of(after: &Execution, decision: &Decision) -> Vec<Alarm> {
         }
         _ => None,
     };
-    decision.changes.iter().filter_map(what).map(|what| Alarm { at, what }).collect()
+    let crowded = decision.used.descendants;
+    let crowded = crowded.map(|it| What::Crowded { root: after.root(), max: it.max, run });
+    let found = decision.changes.iter().filter_map(what).chain(crowded);
+    found.map(|what| Alarm { at, what }).collect()
 }
 
 impl What {
@@ -71,6 +75,7 @@ impl What {
             Self::LockWaitedFor { name, .. } => format!("lock:{name}"),
             Self::RunQueued { gate, .. } => gate.scope.clone(),
             Self::Parked { run, .. } => format!("parked:{run}"),
+            Self::Crowded { root, .. } => format!("crowded:{root}"),
             Self::SignalUnneeded { run } | Self::SignalGone { run } => format!("signal:{run}"),
         }
     }
@@ -95,6 +100,11 @@ impl What {
                 execution = %run, reason = %reason.chars().take(300).collect::<String>(),
                 "an execution is parked and left alone until somebody lifts it \
                  (docs/trouble.md#parked)"
+            ),
+            Self::Crowded { root, max, run } => tracing::warn!(
+                %root, open_descendants_max = max, execution = %run, untold,
+                "too many runs that one run led to are open: a step may not begin another \
+                 (docs/trouble.md#descendants)"
             ),
             Self::SignalUnneeded { run } => tracing::warn!(
                 execution = %run, untold,

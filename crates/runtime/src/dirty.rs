@@ -18,6 +18,9 @@ use tokio::sync::watch;
 /// Runs, tasks and KiB of payload that may be marked; beyond that all marks are dropped.
 const MARKS_MAX: usize = 100_000;
 
+/// Fewer marks than that may wait: written together they share pages, locks and a commit.
+const FEW_MARKS: usize = 100;
+
 /// What one event changed that is searched by.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Touched {
@@ -209,6 +212,7 @@ impl Dirty {
         if !marks.is_watched {
             return;
         }
+        let were_few = marks.weight < FEW_MARKS;
         for (id, touched) in touched {
             if let Some(execution) = executions.get(&id) {
                 marks.touch(id, execution, touched);
@@ -225,13 +229,19 @@ impl Dirty {
             marks.runs.clear();
             marks.weight = 0;
             marks.has_overflowed = true;
+        } else if were_few && marks.weight >= FEW_MARKS {
+            self.filled.notify_all();
         }
     }
 
-    /// Waits a while, or until somebody wants the index to be up to date, and takes all marks.
-    pub(crate) fn take(&self, at_most: Duration) -> Taken {
-        let calm = |marks: &mut Marks| !marks.wanted.rows && !marks.is_stopped;
-        let waited = self.filled.wait_timeout_while(self.marks(), at_most, calm);
+    /// Waits a while, or until somebody wants the index to be up to date, and takes all marks. While
+    /// they are few it waits the second time as well.
+    pub(crate) fn take(&self, at_most: Duration, for_few: Duration) -> Taken {
+        let is_calm = |marks: &Marks| !marks.wanted.rows && !marks.is_stopped;
+        let waited = self.filled.wait_timeout_while(self.marks(), at_most, |it| is_calm(it));
+        let marks = waited.unwrap_or_else(PoisonError::into_inner).0;
+        let are_few = |marks: &mut Marks| is_calm(marks) && marks.weight < FEW_MARKS;
+        let waited = self.filled.wait_timeout_while(marks, for_few, are_few);
         let mut marks = waited.unwrap_or_else(PoisonError::into_inner).0;
         marks.weight = 0;
         Taken {
@@ -356,12 +366,35 @@ mod tests {
         dirty.mark(&BTreeMap::new(), BTreeMap::new(), overlays, &removed);
     }
 
+    fn take(dirty: &Dirty) -> Taken {
+        dirty.take(Duration::ZERO, Duration::ZERO)
+    }
+
+    #[test]
+    fn few_marks_wait_for_more_and_many_are_taken_at_once() {
+        let few = u32::try_from(FEW_MARKS).unwrap() - 1;
+        for ends_by_many in [true, false] {
+            let dirty = Arc::new(Dirty::default());
+            dirty.watch();
+            let taker = Arc::clone(&dirty);
+            let hour = Duration::from_secs(3_600);
+            let taker = std::thread::spawn(move || taker.take(Duration::ZERO, hour).runs.len());
+            mark(&dirty, leased(few), &[]);
+            match ends_by_many {
+                true => mark(&dirty, Vec::new(), &[place(few)]),
+                false => dirty.stop(),
+            }
+            let expected = few + u32::from(ends_by_many);
+            assert_eq!(taker.join().unwrap(), usize::try_from(expected).unwrap());
+        }
+    }
+
     #[test]
     fn nothing_is_kept_for_nobody() {
         let dirty = Dirty::default();
         mark(&dirty, leased(3), &[]);
         dirty.watch();
-        assert!(dirty.take(Duration::ZERO).runs.is_empty());
+        assert!(take(&dirty).runs.is_empty());
     }
 
     #[test]
@@ -370,12 +403,12 @@ mod tests {
         dirty.watch();
         mark(&dirty, leased(2), &[]);
         mark(&dirty, leased(2), &[place(1)]);
-        let taken = dirty.take(Duration::ZERO);
+        let taken = take(&dirty);
         assert_eq!((taken.runs.len(), taken.up_to), (2, 2));
         assert!(taken.runs[&place(1).execution].is_removed);
         assert!(taken.runs[&place(1).execution].overlays.is_empty());
         assert_eq!(taken.runs[&place(0).execution].overlays.len(), 1);
-        assert!(dirty.take(Duration::ZERO).runs.is_empty());
+        assert!(take(&dirty).runs.is_empty());
     }
 
     #[test]
@@ -395,9 +428,9 @@ mod tests {
         let too_many = u32::try_from(MARKS_MAX).unwrap() + 1;
         mark(&dirty, leased(too_many), &[]);
         mark(&dirty, leased(1), &[]);
-        let taken = dirty.take(Duration::ZERO);
+        let taken = take(&dirty);
         assert!(taken.has_overflowed);
         assert_eq!(taken.runs.len(), 1, "what came later is kept");
-        assert!(!dirty.take(Duration::ZERO).has_overflowed, "said once");
+        assert!(!take(&dirty).has_overflowed, "said once");
     }
 }

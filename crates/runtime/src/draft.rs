@@ -8,16 +8,18 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use semel_engine::{
-    Address, Brought, Change, Claim, Decision, Delivery, Event, Execution, Facts, Letter,
-    MessageKey, MessageRow, Pinned, Publication, Record, RecordKey, Rows, Start, Stop, decide,
+    Address, Brought, Change, Claim, Decision, Delivery, Descendants, Event, Execution, Facts,
+    Letter, Message, MessageKey, MessageRow, Pinned, Publication, Record, RecordKey, Rows, Start,
+    Stop, decide,
 };
 use semel_model::{Digest, ExecutionId, Payload, TaskId};
 use semel_store::{Place, Row};
 
 use crate::events::subject;
 use crate::failure::Failure;
+use crate::lineages::Uncommitted;
 use crate::lives::Origin;
-use crate::round::{Layer, Outcome, Round, Want};
+use crate::round::{Layer, Outcome, Round, Sending, Want};
 use crate::tally::Tally;
 use crate::work::Wants;
 use crate::world::World;
@@ -32,6 +34,8 @@ pub(crate) struct Draft {
     /// Steps that came with the data of a run, and go with it.
     given: BTreeSet<(ExecutionId, Digest)>,
     pub(crate) messages: BTreeMap<MessageKey, MessageRow>,
+    /// Those of them that end a child.
+    farewells: BTreeSet<MessageKey>,
     /// The highest fence drawn by what is drafted.
     pub(crate) fence: u64,
     /// Messages whose senders wait no more.
@@ -39,6 +43,8 @@ pub(crate) struct Draft {
     /// What is known of the requests that begin runs of this draft.
     pub(crate) origins: BTreeMap<ExecutionId, Origin>,
     births: VecDeque<Birth>,
+    /// How many runs it begins, by the root of their lineage.
+    descendants: BTreeMap<ExecutionId, u64>,
     /// Start keys of runs that are still to be born.
     claims: BTreeMap<RecordKey, ExecutionId>,
 }
@@ -110,6 +116,7 @@ impl Round {
             fence: Some(self.next_fence(draft)),
             ..Facts::default()
         };
+        facts.at_hand.counts_descendants = world.lineages.is_limited();
         self.sabotage.forge(hearing.event, &mut facts);
         let (after, decision) = self.decide(world, draft, before, hearing, &mut facts)?;
         if decision.changes.is_empty() {
@@ -196,6 +203,10 @@ impl Round {
                 }
                 Ok(())
             }
+            Rows::Descendants(root) => {
+                facts.descendants = self.open_descendants(world, draft, root)?;
+                Ok(())
+            }
             Rows::Definition(name, version) => {
                 let wanted = Some(version).filter(|version| *version != 0);
                 let found = match world.definitions.for_start(&name, wanted) {
@@ -233,6 +244,19 @@ impl Round {
                 Ok(())
             }
         }
+    }
+
+    fn open_descendants(
+        &self,
+        world: &World,
+        draft: &Draft,
+        root: ExecutionId,
+    ) -> Result<Option<Descendants>, Outcome> {
+        let begun = |by_root: &BTreeMap<_, u64>| by_root.get(&root).copied().unwrap_or(0);
+        let (in_round, in_draft) = (begun(&self.descendants), begun(&draft.descendants));
+        let uncommitted = Uncommitted { in_round, in_draft };
+        let counted = world.lineages.open(&*world.store, root, uncommitted);
+        counted.map_err(|error| Outcome::Answer(Err(error.into())))
     }
 
     /// The record as this round has it; what is not held has to be.
@@ -287,6 +311,10 @@ impl Round {
             world.definitions.know(&definition);
         }
         self.writes.given.extend(draft.given);
+        for (root, count) in draft.descendants {
+            world.lineages.begun(root, count);
+            *self.descendants.entry(root).or_default() += count;
+        }
         for layer in draft.layers {
             self.merge(world, layer);
         }
@@ -294,7 +322,8 @@ impl Round {
         self.writes.messages.extend(draft.left.into_iter().map(|key| (key, None)));
         for (key, row) in draft.messages {
             if row.waits.is_none() {
-                self.sent.push((key, row.to.clone()));
+                let (to, ends) = (row.to.clone(), draft.farewells.contains(&key));
+                self.sent.push(Sending { key, to, ends });
             }
             self.writes.messages.insert(key, Some(row));
         }
@@ -329,6 +358,9 @@ impl Draft {
         for change in &decision.changes {
             let (to, body) = match change {
                 Change::RunCreated { run, start } => {
+                    if let Some(root) = start.root {
+                        *self.descendants.entry(root).or_default() += 1;
+                    }
                     let input = decision.payloads[start.input.0 as usize].clone();
                     let (start, event_id) = ((**start).clone(), event_id.to_owned());
                     self.births.push_back(Birth { run: *run, start, input, event_id });
@@ -354,6 +386,9 @@ impl Draft {
                 _ => continue,
             };
             let key = MessageKey { from, seq, at };
+            if matches!(change, Change::Sent { message: Message::ParentLeft { .. }, .. }) {
+                self.farewells.insert(key);
+            }
             self.messages.insert(key, MessageRow { key, to, body, waits: None });
             at += 1;
         }

@@ -2,7 +2,9 @@
 //!
 //! A caller needs a credit to enter. When the lane falls behind, starts are shed first, reports and
 //! lease renewals last: finishing old work beats beginning new work. Internal sends never block and
-//! need none, because the row they are about will be found again.
+//! need none, because the row they are about will be found again. Half of a round is for callers and
+//! half for internal work, as far as both have so much; how internal work shares its half is in
+//! `shares.rs`.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,6 +14,7 @@ use std::time::Duration;
 use semel_model::Timestamp;
 
 use crate::failure::Failure;
+use crate::shares::Shares;
 use crate::work::Item;
 
 /// Items a lane may owe an answer to.
@@ -46,7 +49,10 @@ pub struct Inbox {
 
 #[derive(Default)]
 struct State {
+    /// What callers have asked for.
     items: VecDeque<Item>,
+    /// What nobody has asked for.
+    own: Shares,
     closed: bool,
     nudged: bool,
     /// Items being loaded; they come back.
@@ -62,7 +68,18 @@ impl State {
     fn is_quiet(&self, now: Timestamp) -> bool {
         let rests = self.rests_until.is_some_and(|until| until > now);
         let is_told = self.nudged || self.armed.is_some();
-        rests && self.items.is_empty() && self.away == 0 && !is_told
+        rests && self.is_empty() && self.away == 0 && !is_told
+    }
+
+    fn is_empty(&self) -> bool {
+        self.items.is_empty() && self.own.len() == 0
+    }
+
+    fn add(&mut self, item: Item) {
+        match item.credit {
+            Some(_) => self.items.push_back(item),
+            None => self.own.push(item),
+        }
     }
 }
 
@@ -94,7 +111,7 @@ impl Inbox {
         if state.closed {
             return Err(Failure::Unavailable);
         }
-        state.items.push_back(item);
+        state.add(item);
         self.filled.notify_one();
         Ok(())
     }
@@ -103,16 +120,19 @@ impl Inbox {
     pub fn push(&self, item: Item) {
         let mut state = self.state();
         if !state.closed {
-            state.items.push_back(item);
+            state.add(item);
             self.filled.notify_one();
         }
     }
 
-    /// Up to `max` items, without waiting.
-    pub(crate) fn gather(&self, max: usize) -> Vec<Item> {
+    /// Up to `max` items, without waiting. `is_doomed`: it is about a run below one that has ended.
+    pub(crate) fn gather(&self, max: usize, is_doomed: &dyn Fn(&Item) -> bool) -> Vec<Item> {
         let mut state = self.state();
-        let count = state.items.len().min(max);
-        state.items.drain(..count).collect()
+        let own = state.own.len().min(max / 2);
+        let count = state.items.len().min(max - own);
+        let mut items: Vec<Item> = state.items.drain(..count).collect();
+        items.extend(state.own.take(max - count, is_doomed));
+        items
     }
 
     /// Waits until there is something, the time is over, or the inbox is nudged or closed. `until`
@@ -120,7 +140,7 @@ impl Inbox {
     pub(crate) fn wait(&self, at_most: Duration, until: Timestamp) {
         let mut state = self.state();
         let is_early = state.armed.take().is_some_and(|at| at < until);
-        if state.items.is_empty() && !state.closed && !state.nudged && !is_early {
+        if state.is_empty() && !state.closed && !state.nudged && !is_early {
             state.rests_until = Some(until);
             let waited = self.filled.wait_timeout(state, at_most);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -139,17 +159,17 @@ impl Inbox {
         let mut state = self.state();
         state.away -= 1;
         if let Some(item) = item.filter(|_| !state.closed) {
-            state.items.push_back(item);
+            state.add(item);
             self.filled.notify_one();
         }
     }
 
     /// Waits for what is away, a while; false: nothing is, and nothing came.
     pub(crate) fn wait_for_lent(&self, at_most: Duration) -> bool {
-        let is_waiting = |state: &mut State| state.items.is_empty() && state.away > 0;
+        let is_waiting = |state: &mut State| state.is_empty() && state.away > 0;
         let waited = self.filled.wait_timeout_while(self.state(), at_most, is_waiting);
         let state = waited.unwrap_or_else(PoisonError::into_inner).0;
-        !state.items.is_empty() || state.away > 0
+        !state.is_empty() || state.away > 0
     }
 
     #[cfg(test)]
@@ -185,18 +205,18 @@ impl Inbox {
         let mut state = self.state();
         state.closed = true;
         state.items.clear();
+        state.own.clear();
         self.filled.notify_all();
     }
 
     pub fn len(&self) -> usize {
-        self.state().items.len()
+        let state = self.state();
+        state.items.len() + state.own.len()
     }
 
     /// Whether more than so much waits that nobody has asked for.
     pub(crate) fn is_behind(&self, max: usize) -> bool {
-        let state = self.state();
-        let is_unasked = |item: &&Item| item.credit.is_none();
-        state.items.len() > max && state.items.iter().filter(is_unasked).count() > max
+        self.state().own.len() > max
     }
 
     pub fn is_empty(&self) -> bool {
@@ -221,8 +241,26 @@ mod tests {
         assert_eq!(admitted, CREDITS_MAX / 2);
         assert!(matches!(submit(Class::Start), Err(Failure::Busy)));
         assert!(submit(Class::Report).is_ok());
-        drop(inbox.gather(CREDITS_MAX));
+        drop(inbox.gather(CREDITS_MAX, &|_| false));
         assert!(submit(Class::Start).is_ok(), "an answered item gives its credit back");
+    }
+
+    #[test]
+    fn callers_have_half_of_a_round_beside_any_amount_of_internal_work() {
+        let inbox = Inbox::default();
+        let asked = |items: &[Item]| items.iter().filter(|item| item.credit.is_some()).count();
+        (0..1_000).for_each(|_| inbox.push(Item::unasked(Work::Beat)));
+        for _ in 0..10 {
+            assert!(inbox.submit(Item::unasked(Work::Beat), Class::Start).is_ok());
+        }
+        let round = inbox.gather(100, &|_| false);
+        assert_eq!((asked(&round), round.len()), (10, 100), "who came last waits one round");
+        for _ in 0..1_000 {
+            assert!(inbox.submit(Item::unasked(Work::Beat), Class::Start).is_ok());
+        }
+        let round = inbox.gather(100, &|_| false);
+        assert_eq!((asked(&round), round.len()), (50, 100), "and nobody takes all of it");
+        assert_eq!(inbox.gather(1, &|_| false).len(), 1);
     }
 
     #[test]

@@ -113,7 +113,7 @@ mod tests {
         }
         for inbox in inboxes.iter() {
             let of = |item: &Item| item.work.execution();
-            let items: Vec<_> = inbox.gather(200).iter().map(of).collect();
+            let items: Vec<_> = inbox.gather(200, &|_| false).iter().map(of).collect();
             assert!(!items.is_empty());
             assert!(items.chunks(2).all(|pair| pair[0] == pair[1]), "{items:?}");
         }

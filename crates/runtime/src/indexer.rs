@@ -24,6 +24,9 @@ use crate::world::World;
 
 /// Between two looks at what was marked.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// Beyond that, while there is little to write and nobody else reads what this process has indexed: a
+/// search here asks for what was marked.
+const LOOK_LATER: Duration = Duration::from_millis(750);
 /// The same while comparing beside other work.
 const LOOK_EVERY_COMPARING: Duration = Duration::from_millis(25);
 /// After a write that failed.
@@ -71,7 +74,8 @@ impl Indexer {
     /// Until it is told to stop; what is marked then is still written.
     pub(crate) fn run(mut self) {
         loop {
-            let taken = self.world.dirty.take(self.pause());
+            let pause = self.pause();
+            let taken = self.world.dirty.take(pause, self.pause_for_few(pause));
             let is_stopped = taken.is_stopped;
             let done = catch_unwind(AssertUnwindSafe(|| self.look(taken)));
             match done {
@@ -96,6 +100,11 @@ impl Indexer {
             (false, true) if !self.was_busy => Duration::ZERO,
             (false, _) => LOOK_EVERY,
         }
+    }
+
+    fn pause_for_few(&self, pause: Duration) -> Duration {
+        let may_wait = pause == LOOK_EVERY && !self.world.store.is_shared();
+        if may_wait { LOOK_LATER } else { Duration::ZERO }
     }
 
     fn look(&mut self, taken: Taken) -> Result<(), Failure> {

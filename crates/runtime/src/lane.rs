@@ -122,12 +122,10 @@ impl Lane {
         Self { inboxes, keeps_time, ..self }
     }
 
-    /// What follows from a commit, or is due, goes to the lane that does such work.
-    pub(crate) fn send(&mut self, item: Item) {
-        match Arc::ptr_eq(self.inboxes.to(&item.work), &self.inbox) {
-            true => self.again.push_back(item),
-            false => self.inboxes.push(item),
-        }
+    /// What follows from a commit, or is due, goes to the lane that does such work, and waits there
+    /// for its turn.
+    pub(crate) fn send(&self, item: Item) {
+        self.inboxes.push(item);
     }
 
     /// One round: everything that waits, one transaction, one fsync; answers leave last.

@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::guards::{LET_GO_MAX, claim_of};
 use crate::inbox::Class;
 use crate::requests::Step;
-use crate::round::{Outcome, Round, Want};
+use crate::round::{Outcome, Round, Sending, Want};
 use crate::runtime::Runtime;
 use crate::timers::LOOK_EVERY;
 use crate::work::{Answer, Work};
@@ -160,7 +160,7 @@ impl Round {
                 record = record.taken_by(&claim, fence);
             }
             record.detail.line = record.detail.line.saturating_sub(1);
-            self.sent.push((row.key, row.to.clone()));
+            self.sent.push(Sending::new(row.key, row.to.clone()));
             self.writes.messages.insert(row.key, Some(MessageRow { waits: None, ..row }));
         }
         self.writes.records.insert(key.clone(), Some(record));

@@ -13,6 +13,9 @@ mod asking;
 mod bells;
 mod blocking;
 mod cache;
+
+#[cfg(test)]
+mod bombs;
 mod claims;
 mod definitions;
 mod descent;
@@ -37,6 +40,7 @@ mod indexer;
 mod labels;
 mod lane;
 mod ledger;
+mod lineages;
 mod lives;
 mod logs;
 mod memory;
@@ -61,6 +65,7 @@ mod sabotage;
 mod schemas;
 mod searching;
 mod secrets;
+mod shares;
 mod snapshots;
 mod stale;
 mod starts;

@@ -11,7 +11,7 @@ use semel_store::Row;
 use crate::alarms::{Alarm, What};
 use crate::draft::{Draft, Hearing};
 use crate::failure::Failure;
-use crate::round::{Outcome, Round};
+use crate::round::{Outcome, Round, Sending};
 use crate::work::Answer;
 use crate::world::World;
 
@@ -120,7 +120,7 @@ impl Round {
             let sender = Address::Execution(key.from);
             let key = MessageKey { at: key.at | IN_STEAD, ..key };
             let body = Letter::of(&answer, &letter.payloads).encode();
-            self.sent.push((key, sender.clone()));
+            self.sent.push(Sending::new(key, sender.clone()));
             self.writes
                 .messages
                 .insert(key, Some(MessageRow { key, to: sender, body, waits: None }));

@@ -96,9 +96,11 @@ impl Meters {
             .increment(1);
             self.stale_warnings.warn(late);
         }
-        for (name, count) in
-            [("semel_misses_total", tally.misses), ("semel_executions_parked_total", tally.parked)]
-        {
+        for (name, count) in [
+            ("semel_misses_total", tally.misses),
+            ("semel_executions_parked_total", tally.parked),
+            ("semel_descendants_refused_total", tally.crowded),
+        ] {
             if count > 0 {
                 counter!(name).increment(count);
             }

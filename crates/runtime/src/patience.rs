@@ -23,10 +23,30 @@ impl Lane {
         if self.again.iter().any(is_patient) {
             return (self.gather_patient(), true);
         }
-        let count = self.again.len().min(self.width);
-        let mut items: Vec<Item> = self.again.drain(..count).collect();
-        items.extend(self.inbox.gather(self.width - items.len()));
+        let mut items = self.decided_again();
+        let is_doomed = |item: &Item| self.world.is_doomed(&item.work);
+        items.extend(self.inbox.gather(self.width - items.len(), &is_doomed));
+        let rest = self.again.len().min(self.width - items.len());
+        items.extend(self.again.drain(..rest));
         (items, false)
+    }
+
+    /// Decided again before what waits, but internal work in no more than half of a round that others
+    /// wait for too: a party all of whose items need a second look must not have all of it.
+    fn decided_again(&mut self) -> Vec<Item> {
+        let (mut items, mut internal) = (Vec::new(), 0);
+        let internal_max = self.width.div_ceil(2);
+        for item in std::mem::take(&mut self.again) {
+            let is_internal = item.credit.is_none();
+            let is_over = items.len() >= self.width || (is_internal && internal >= internal_max);
+            if is_over {
+                self.again.push_back(item);
+            } else {
+                internal += usize::from(is_internal);
+                items.push(item);
+            }
+        }
+        items
     }
 
     /// With everything else that is about the same executions: it is decided in order, and the wait

@@ -11,7 +11,7 @@ use semel_engine::{
 use semel_model::{ExecutionId, Payload, StartWorkflowRequest};
 
 use crate::failure::Failure;
-use crate::round::{Outcome, Round};
+use crate::round::{Outcome, Round, Sending};
 use crate::starts::StartWork;
 use crate::work::Answer;
 use crate::world::World;
@@ -137,7 +137,7 @@ impl Round {
     }
 
     fn send(&mut self, row: MessageRow) {
-        self.sent.push((row.key, row.to.clone()));
+        self.sent.push(Sending::new(row.key, row.to.clone()));
         self.writes.messages.insert(row.key, Some(row));
     }
 }

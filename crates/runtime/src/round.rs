@@ -37,8 +37,8 @@ pub(crate) struct Round {
     pub(crate) ready: BTreeMap<Queue, Vec<Place>>,
     /// Executions of which nothing is left, once this round is written.
     pub(crate) removed: BTreeSet<ExecutionId>,
-    /// Messages this round sends, and to whom.
-    pub(crate) sent: Vec<(MessageKey, Address)>,
+    /// Messages this round sends.
+    pub(crate) sent: Vec<Sending>,
     /// How many places became free under the limit of each type.
     pub(crate) freed: BTreeMap<String, usize>,
     /// When a rate limit that refused a poll opens again.
@@ -49,6 +49,8 @@ pub(crate) struct Round {
     pub(crate) tally: Tally,
     /// Who was answered from which record.
     pub(crate) hits: Vec<(RecordKey, Decided)>,
+    /// Runs that it begins, by the root of their lineage.
+    pub(crate) descendants: BTreeMap<ExecutionId, u64>,
 }
 
 /// Whatever a round draws is higher than what was drawn for any row it holds, by whichever lane: so a
@@ -58,6 +60,20 @@ fn highest_fence(held: &Held) -> u64 {
         held.records.values().flatten().map(|it| it.detail.fence.max(it.detail.last_place));
     let deliveries = held.deliveries.values().flatten().map(|row| row.hand_out.fence);
     records.chain(deliveries).max().unwrap_or(0)
+}
+
+/// A message on its way.
+pub(crate) struct Sending {
+    pub(crate) key: MessageKey,
+    pub(crate) to: Address,
+    /// It ends the run that hears it.
+    pub(crate) ends: bool,
+}
+
+impl Sending {
+    pub(crate) fn new(key: MessageKey, to: Address) -> Self {
+        Self { key, to, ends: false }
+    }
 }
 
 /// What became of one item.
@@ -170,6 +186,7 @@ impl Round {
             sabotage,
             tally: Tally::default(),
             hits: Vec::new(),
+            descendants: BTreeMap::new(),
         };
         let ready = round.held.ready.values().flatten();
         let rows: Vec<_> =

@@ -53,6 +53,8 @@ pub struct Settings {
     pub sabotage: Sabotage,
     /// How long runs are kept after their end; none: for ever.
     pub retention_ms: Option<i64>,
+    /// Open descendants of one root, at most; none: as many as begin.
+    pub descendants_max: Option<u64>,
     /// Rounds at one time. More than one needs a store in which rows are held against each other.
     pub lanes: u16,
     /// Called when a commit's outcome cannot be known; a server ends its process here.
@@ -62,7 +64,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         let down = || std::process::exit(70);
-        Self { sabotage: Sabotage::None, retention_ms: None, lanes: 1, down }
+        Self { sabotage: Sabotage::None, retention_ms: None, descendants_max: None, lanes: 1, down }
     }
 }
 
@@ -72,7 +74,8 @@ impl Runtime {
     }
 
     pub fn over(world: World, settings: Settings) -> Result<Self, StoreError> {
-        let world = Arc::new(world.keeping(settings.retention_ms));
+        let world = world.keeping(settings.retention_ms);
+        let world = Arc::new(world.limiting_descendants(settings.descendants_max));
         let lanes = 0..settings.lanes.max(1);
         let inboxes = Inboxes::of(lanes.clone().map(|_| Arc::default()));
         let lanes = lanes.zip(inboxes.iter()).map(|(number, inbox)| {

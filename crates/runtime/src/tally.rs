@@ -31,6 +31,8 @@ pub(crate) struct Tally {
     pub(crate) effects: BTreeMap<&'static str, u64>,
     /// Executions that were parked.
     pub(crate) parked: u64,
+    /// Runs that were not begun, because too many of their lineage are open.
+    pub(crate) crowded: u64,
     /// Items that needed more rows than were held.
     pub(crate) misses: u64,
     /// Reports that did not count.
@@ -47,7 +49,8 @@ impl Tally {
         decision: &Decision,
         rows: &BTreeMap<TaskId, Option<Delivery>>,
     ) -> Self {
-        let mut tally = Self { alarms: alarms_of(after, decision), ..Self::default() };
+        let crowded = u64::from(decision.used.descendants.is_some());
+        let mut tally = Self { alarms: alarms_of(after, decision), crowded, ..Self::default() };
         let definition = after.definition().definition();
         for change in &decision.changes {
             match change {
@@ -135,6 +138,7 @@ impl Tally {
         add(&mut self.effects, other.effects);
         self.parked += other.parked;
         self.misses += other.misses;
+        self.crowded += other.crowded;
         self.stale.extend(other.stale);
         self.alarms.extend(other.alarms);
     }

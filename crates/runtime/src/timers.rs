@@ -8,13 +8,19 @@ use semel_engine::Event;
 use semel_model::Timestamp;
 
 use crate::lane::{Lane, timer};
+use crate::shares::Claimant;
 use crate::work::{Item, Work};
 
-/// Due rows looked at before one round.
-const DUE_MAX: usize = 256;
+/// Due rows looked at before one round where other processes could take them.
+const DUE_SHARED_MAX: usize = 256;
+
+/// And where nobody else can. They come in the order of time and wait by whose they are, so more of them
+/// are looked at than a round takes: whose time has come must not wait behind what another party has due.
+const DUE_MAX: usize = 1_024;
 
 /// So much of what is due may wait in a lane before more is looked for: it is told again after a while.
-const BEHIND_MAX: usize = 4 * DUE_MAX;
+const BEHIND_SHARED_MAX: usize = 4 * DUE_SHARED_MAX;
+const BEHIND_MAX: usize = 64 * DUE_MAX;
 
 /// What other processes have made ready is taken this late at the latest.
 pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -36,16 +42,20 @@ impl Lane {
         }
         if self.keeps_time {
             self.world.waiters.expire(now);
-            if !self.inboxes.is_any_behind(BEHIND_MAX) {
-                self.look_at_what_is_due(now);
+            let (due_max, behind_max) = match self.world.store.is_shared() {
+                true => (DUE_SHARED_MAX, BEHIND_SHARED_MAX),
+                false => (DUE_MAX, BEHIND_MAX),
+            };
+            if !self.inboxes.is_any_behind(behind_max) {
+                self.look_at_what_is_due(now, due_max);
             }
             self.look_for_lapsed(now);
             self.sweep(now);
         }
     }
 
-    fn look_at_what_is_due(&mut self, now: Timestamp) {
-        let due = match self.writer.due(now, DUE_MAX) {
+    fn look_at_what_is_due(&mut self, now: Timestamp, max: usize) {
+        let due = match self.writer.due(now, max) {
             Ok(due) => due,
             Err(error) => return self.world.outage.failed(&error, "due rows cannot be read"),
         };
@@ -54,13 +64,16 @@ impl Lane {
             self.wake(queue, *count);
         }
         for id in due.executions {
-            self.send(timer(id, Event::Woke));
+            self.send(timer(id, Event::Woke).of(self.world.claimant(id)));
         }
         for place in due.deliveries {
-            self.send(timer(place.execution, Event::Expired { task: place.task }));
+            let timer = timer(place.execution, Event::Expired { task: place.task });
+            self.send(timer.of(self.world.claimant(place.execution)));
         }
         for (key, to) in due.messages {
-            self.send(Item::unasked(Work::Message(key, to)));
+            // The sender's, as when it was sent.
+            let party = self.world.claimant(key.from).party;
+            self.send(Item::unasked(Work::Message(key, to)).of(Claimant { party, ends: false }));
         }
         if self.world.store.is_shared() {
             self.look_at_offers();
@@ -116,15 +129,16 @@ mod tests {
         let world = Arc::new(World::new(Arc::new(store)));
         let [own, other] = [Arc::default(), Arc::default()];
         let inboxes = Inboxes::of([Arc::clone(&own), Arc::clone(&other)]);
+        let waiting = inboxes.clone();
         let lane = Lane::new(0, world, own, Sabotage::None).unwrap();
         let mut lane = lane.among(inboxes, true);
         let due = Head { wake_at: Some(BEGIN), ..samples::head(1) };
         lane.writer.commit(samples::put_heads([due])).unwrap();
         (0..=BEHIND_MAX).for_each(|_| other.push(Item::unasked(Work::Beat)));
         lane.look_at_timers();
-        assert_eq!(lane.again.len() + other.len(), BEHIND_MAX + 1);
-        drop(other.gather(1));
+        assert_eq!(waiting.len(), BEHIND_MAX + 1);
+        drop(other.gather(1, &|_| false));
         lane.look_at_timers();
-        assert_eq!(lane.again.len() + other.len(), BEHIND_MAX + 1, "it has been told");
+        assert_eq!(waiting.len(), BEHIND_MAX + 1, "it has been told");
     }
 }

@@ -15,6 +15,7 @@ use crate::failure::Failure;
 use crate::inbox::Credit;
 use crate::ledger::Call;
 use crate::requests::{Settled, Settlement, Step};
+use crate::shares::Claimant;
 use crate::starts::{Found, StartWork};
 use crate::waiters::Waiting;
 
@@ -32,6 +33,8 @@ pub struct Item {
     pub(crate) waits: u8,
     pub(crate) wants: Wants,
     pub(crate) credit: Option<Credit>,
+    /// Whose it is, when nobody has asked for it.
+    pub(crate) claimant: Claimant,
     /// Of which request with a key it is a step.
     pub(crate) step: Option<Box<Step>>,
 }
@@ -59,8 +62,13 @@ impl Item {
             waits,
             wants: Wants::default(),
             credit: None,
+            claimant: Claimant::default(),
             step: None,
         }
+    }
+
+    pub(crate) fn of(self, claimant: Claimant) -> Self {
+        Self { claimant, ..self }
     }
 
     /// The id of the request, if somebody asked for this one.

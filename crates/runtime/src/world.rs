@@ -23,15 +23,18 @@ use crate::handlers::Handlers;
 use crate::held_up::HeldUp;
 use crate::hits::Hits;
 use crate::in_flight::InFlight;
+use crate::lineages::Lineages;
 use crate::memory::Budget;
 use crate::meters::Meters;
 use crate::outage::Outage;
 use crate::polls::Polls;
 use crate::schemas::Schemas;
 use crate::secrets::{KeyRing, Secrets};
+use crate::shares::{Claimant, Party};
 use crate::variables::Variables;
 use crate::waiters::Waiters;
 use crate::watchers::Watchers;
+use crate::work::Work;
 
 pub struct World {
     pub(crate) store: Arc<dyn Store>,
@@ -60,6 +63,7 @@ pub struct World {
     pub(crate) retention_ms: Option<i64>,
     pub(crate) key_hosts: KeyHosts,
     pub(crate) loop_turns_max: Option<u32>,
+    pub(crate) lineages: Lineages,
     /// Why the last round could not be written; nothing when it could.
     trouble: Mutex<Option<String>>,
     pub(crate) outage: Outage,
@@ -95,6 +99,7 @@ impl World {
             retention_ms: None,
             key_hosts: KeyHosts::default(),
             loop_turns_max: None,
+            lineages: Lineages::default(),
             trouble: Mutex::default(),
             outage: Outage::default(),
             committed_at: AtomicI64::new(0),
@@ -108,6 +113,12 @@ impl World {
     #[must_use]
     pub fn keeping(self, retention_ms: Option<i64>) -> Self {
         Self { retention_ms: retention_ms.filter(|ms| *ms > 0), ..self }
+    }
+
+    /// Beyond that no run of a lineage begins.
+    #[must_use]
+    pub fn limiting_descendants(self, max: Option<u64>) -> Self {
+        Self { lineages: Lineages::limited_to(max), ..self }
     }
 
     /// How long runs are kept after their end; none: for ever.
@@ -225,6 +236,21 @@ impl World {
         self.definitions.limits(&row.queue.task_type, pinned.step(&row.reference).policy())
     }
 
+    /// Whose run it is, as far as that is in memory; what is left of one that is over ends it.
+    pub(crate) fn claimant(&self, id: ExecutionId) -> Claimant {
+        let Some(run) = self.cached(id) else { return Claimant::default() };
+        Claimant { party: party_of(&run), ends: run.is_closed() }
+    }
+
+    /// It is about a run below one that has ended, as far as they are in memory: the run hears of that
+    /// soon.
+    pub(crate) fn is_doomed(&self, work: &Work) -> bool {
+        let parent = |id: &ExecutionId| Some(self.cached(*id)?.parent()?.execution);
+        let run = work.execution();
+        let mut above = std::iter::successors(run.as_ref().and_then(parent), parent);
+        above.any(|id| self.cached(id).is_some_and(|run| run.is_closed()))
+    }
+
     pub(crate) fn cached(&self, id: ExecutionId) -> Option<Arc<Execution>> {
         self.executions.get(id)
     }
@@ -291,6 +317,10 @@ impl World {
         }
         Ok(())
     }
+}
+
+pub(crate) fn party_of(run: &Execution) -> Party {
+    Party::of_definition(&run.definition().definition().name)
 }
 
 fn corrupt(head: &Head, what: &str) -> StoreError {

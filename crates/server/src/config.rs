@@ -35,6 +35,7 @@ const HTTP_REQUESTS_LIMIT: usize = 10_000;
 const LOOP_TURNS_LIMIT: u32 = 1_000_000_000;
 const DEFINITION_TASKS_LIMIT: usize = 1_000_000;
 const RETENTION_DAYS_MAX: u32 = 36_500;
+const DESCENDANTS_LIMIT: u64 = 10_000_000;
 /// Thirty days: a token is a secret that travels.
 const TOKEN_SECONDS_MAX: u64 = 2_592_000;
 
@@ -106,6 +107,9 @@ keys! {
     /// Largest definition of a workflow, in bytes of its JSON
     definition_bytes_max: usize = "4194304", Number,
         |text| value::number(text, 1..=BODY_BYTES_LIMIT, "bytes");
+    /// Open runs that the steps of one run, and of the runs they begin, may lead to
+    open_descendants_max: u64 = "50000", Number,
+        |text| value::number(text, 1..=DESCENDANTS_LIMIT, "runs");
     /// Origins whose web pages may call the API, comma separated
     cors_origins: Vec<String> = "", List, value::origins;
     /// Paths under which whatever changes something needs an Idempotency-Key, comma separated, such as

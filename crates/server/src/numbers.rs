@@ -77,6 +77,11 @@ const NUMBERS: &[(&str, Kind, &str)] = &[
     ("semel_store_round_trips_total", Counter, "Times the database was asked and waited for"),
     ("semel_busy_total", Counter, "Requests refused with 429 because the lane was full"),
     ("semel_executions_parked_total", Counter, "Executions parked by a fault"),
+    (
+        "semel_descendants_refused_total",
+        Counter,
+        "Runs that steps did not begin, because open_descendants_max of their lineage were open",
+    ),
     ("semel_parked_executions", Gauge, "Executions that are parked"),
     ("semel_waits_open", Gauge, "What waits for somebody now, by kind"),
     ("semel_waits_oldest_seconds", Gauge, "How long the oldest of a kind has waited"),

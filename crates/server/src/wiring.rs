@@ -183,7 +183,8 @@ fn open(
     let first_key = first_key.map_err(RunError::FirstKey)?;
     let retention_ms = i64::from(config.retention_days) * DAY_MS;
     let (retention_ms, lanes) = (Some(retention_ms), stores::lanes(config));
-    let settings = Settings { retention_ms, lanes, ..Settings::default() };
+    let descendants_max = Some(config.open_descendants_max);
+    let settings = Settings { retention_ms, descendants_max, lanes, ..Settings::default() };
     let scripts = Arc::new(ScriptPool::new().map_err(RunError::Scripts)?);
     let world = world.with_variables(variables).with_scripts(scripts);
     let world = world.with_budget(machine_memory::budget(config));

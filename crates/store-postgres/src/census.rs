@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use semel_engine::Queue;
+use semel_model::ExecutionId;
 use semel_store::{Census, Polled, StoreError};
 use tokio_postgres::Row;
 
 use crate::asks::{Asks, values};
-use crate::columns::Fields;
+use crate::columns::{Fields, uuid};
 use crate::readers::Readers;
 
 const LIVE: &str =
@@ -38,6 +39,20 @@ pub(crate) fn count(readers: &Readers) -> Result<Census, StoreError> {
         census.held.insert(fields.next()?, fields.count()?);
     }
     Ok(census)
+}
+
+const DESCENDANTS: &str = "SELECT count(*) FROM \
+     (SELECT 1 FROM executions WHERE root = $1 AND ended_at = 0 LIMIT $2) AS found";
+
+pub(crate) fn descendants(
+    readers: &Readers,
+    root: ExecutionId,
+    max: u64,
+) -> Result<u64, StoreError> {
+    let max = i64::try_from(max).unwrap_or(i64::MAX);
+    let asked = || values![uuid(root), max];
+    let rows = readers.read(async |session| session.rows(DESCENDANTS, asked()).await)?;
+    rows.first().map_or(Ok(0), |row| Fields::of(row).count())
 }
 
 pub(crate) fn waiting(readers: &Readers) -> Result<BTreeMap<Queue, usize>, StoreError> {

@@ -17,7 +17,7 @@ use crate::fault;
 macro_rules! head_columns {
     () => {
         "id, seq, digest, wake_at, status, parked, name, version, correlation_id, \
-         idempotency_key, principal, started_at, updated_at, ended_at"
+         idempotency_key, principal, started_at, updated_at, ended_at, root"
     };
 }
 
@@ -78,6 +78,7 @@ pub(crate) fn head(row: &Row) -> Result<Head, StoreError> {
         started_at: fields.time()?,
         updated_at: fields.time()?,
         ended_at: fields.time()?,
+        root: fields.next::<Option<Uuid>>()?.map(execution_id),
     })
 }
 

@@ -33,6 +33,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { number: 4, needs: 2, sql: include_str!("../migrations/0004_task_by_id.sql") },
     Migration { number: 5, needs: 2, sql: include_str!("../migrations/0005_unknown.sql") },
     Migration { number: 6, needs: 2, sql: include_str!("../migrations/0006_doubts.sql") },
+    Migration { number: 7, needs: 2, sql: include_str!("../migrations/0007_roots.sql") },
 ];
 
 const LOCK: &str = "SELECT pg_advisory_lock(7359286000)";

@@ -203,6 +203,10 @@ impl Store for PostgresStore {
         lines.iter().rev().map(line).collect()
     }
 
+    fn open_descendants(&self, root: ExecutionId, max: u64) -> Result<u64, StoreError> {
+        census::descendants(&self.shared.readers, root, max)
+    }
+
     fn census(&self) -> Result<Census, StoreError> {
         census::count(&self.shared.readers)
     }

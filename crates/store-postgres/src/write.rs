@@ -20,17 +20,19 @@ pub(crate) const COMMIT: &str = "COMMIT";
 const APPEND: &str = "INSERT INTO journal (execution, seq, entry) \
      SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::bytea[])";
 const PUT_HEADS: &str = "INSERT INTO executions (id, seq, digest, wake_at, status, parked, name, \
-     version, correlation_id, idempotency_key, principal, started_at, updated_at, ended_at, due_at) \
-     SELECT *, wake_at FROM unnest($1::uuid[], $2::bigint[], $3::bytea[], $4::bigint[], \
+     version, correlation_id, idempotency_key, principal, started_at, updated_at, ended_at, root, \
+     due_at) SELECT *, wake_at FROM unnest($1::uuid[], $2::bigint[], $3::bytea[], $4::bigint[], \
      $5::text[], $6::bytea[], $7::text[], $8::integer[], $9::text[], $10::text[], $11::text[], \
-     $12::bigint[], $13::bigint[], $14::bigint[]) AS new (id, seq, digest, wake_at, status, parked, \
-     name, version, correlation_id, idempotency_key, principal, started_at, updated_at, ended_at) \
+     $12::bigint[], $13::bigint[], $14::bigint[], $15::uuid[]) AS new (id, seq, digest, wake_at, status, \
+     parked, name, version, correlation_id, idempotency_key, principal, started_at, updated_at, \
+     ended_at, root) \
      ON CONFLICT (id) DO UPDATE SET seq = excluded.seq, digest = excluded.digest, \
      wake_at = excluded.wake_at, status = excluded.status, parked = excluded.parked, \
      name = excluded.name, version = excluded.version, correlation_id = excluded.correlation_id, \
      idempotency_key = excluded.idempotency_key, principal = excluded.principal, \
      started_at = excluded.started_at, updated_at = excluded.updated_at, \
-     ended_at = excluded.ended_at, due_at = excluded.due_at, told_by = NULL";
+     ended_at = excluded.ended_at, root = excluded.root, due_at = excluded.due_at, \
+     told_by = NULL";
 const MOVE_HEADS: &str = "UPDATE executions SET seq = new.seq, digest = new.digest, \
      updated_at = new.updated_at, due_at = wake_at, told_by = NULL \
      FROM unnest($1::uuid[], $2::bigint[], $3::bytea[], $4::bigint[]) \
@@ -215,6 +217,7 @@ fn heads<'a>(asks: &mut Asks<'a>, round: &'a Round, writes: &'a Writes) {
             column(put(), |head| head.started_at.ms()),
             column(put(), |head| head.updated_at.ms()),
             column(put(), |head| head.ended_at.ms()),
+            column(put(), |head| head.root.map(uuid)),
         ]
     });
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use rusqlite::Connection;
+use semel_model::ExecutionId;
 use semel_store::{Census, StoreError};
 
 use crate::read::{all, one};
@@ -18,6 +19,20 @@ pub(crate) fn count(connection: &Connection) -> Result<Census, StoreError> {
     let parked = one(connection, PARKED, [], |row| row.get(0), row)?;
     let live = live.into_iter().collect();
     Ok(Census { live, parked: parked.unwrap_or(0), ..Census::default() })
+}
+
+const DESCENDANTS: &str = "SELECT count(*) FROM \
+     (SELECT 1 FROM executions WHERE root = ?1 AND ended_at = 0 LIMIT ?2)";
+
+pub(crate) fn descendants(
+    connection: &Connection,
+    root: ExecutionId,
+    max: u64,
+) -> Result<u64, StoreError> {
+    let row = || format!("the descendants of execution {root}");
+    let asked = (root.as_bytes(), i64::try_from(max).unwrap_or(i64::MAX));
+    let counted = one(connection, DESCENDANTS, asked, |row| row.get(0), row)?;
+    Ok(counted.unwrap_or(0))
 }
 
 /// Everything of the database in that directory.
@@ -48,5 +63,11 @@ mod tests {
             let is_by_index = lines.len() == 1 && lines[0].ends_with(&format!("INDEX {index}"));
             assert!(is_by_index, "{sql}: {lines:?}");
         }
+        let mut plan = connection.prepare(&format!("EXPLAIN QUERY PLAN {DESCENDANTS}")).unwrap();
+        let lines = plan.query_map((0, 1), |row| row.get::<_, String>(3)).unwrap();
+        let lines: Vec<_> = lines.map(Result::unwrap).collect();
+        let is_by_index =
+            |line: &String| line.contains("COVERING INDEX executions_open_by_root (root=?");
+        assert!(lines.iter().any(is_by_index), "{lines:?}");
     }
 }

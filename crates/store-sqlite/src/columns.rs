@@ -15,7 +15,7 @@ use semel_store::Place;
 macro_rules! head_columns {
     () => {
         "id, seq, digest, wake_at, status, parked, name, version, correlation_id, \
-         idempotency_key, principal, started_at, updated_at, ended_at"
+         idempotency_key, principal, started_at, updated_at, ended_at, root"
     };
 }
 
@@ -83,6 +83,7 @@ pub(crate) fn head(row: &Row<'_>) -> Result<Head> {
         started_at: fields.time()?,
         updated_at: fields.time()?,
         ended_at: fields.time()?,
+        root: fields.next::<Option<_>>()?.map(ExecutionId::from_bytes),
     })
 }
 
@@ -102,6 +103,7 @@ pub(crate) fn write_head(statement: &mut CachedStatement<'_>, head: &Head) -> Re
         head.started_at.ms(),
         head.updated_at.ms(),
         head.ended_at.ms(),
+        head.root.as_ref().map(ExecutionId::as_bytes),
     ])
 }
 

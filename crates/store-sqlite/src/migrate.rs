@@ -23,6 +23,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { number: 7, sql: include_str!("../migrations/0007_effect_epochs.sql") },
     Migration { number: 8, sql: include_str!("../migrations/0008_unknown.sql") },
     Migration { number: 9, sql: include_str!("../migrations/0009_doubts.sql") },
+    Migration { number: 10, sql: include_str!("../migrations/0010_roots.sql") },
 ];
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (

@@ -188,6 +188,10 @@ impl Store for SqliteStore {
         self.shared.readers.with(|connection| logs(connection, place, max))
     }
 
+    fn open_descendants(&self, root: ExecutionId, max: u64) -> Result<u64, StoreError> {
+        self.shared.readers.with(|connection| census::descendants(connection, root, max))
+    }
+
     fn census(&self) -> Result<Census, StoreError> {
         let counted = self.shared.readers.with(census::count)?;
         Ok(Census { held: crate::lane::held(&self.shared), ..counted })

@@ -21,7 +21,7 @@ const APPEND: &str = "INSERT INTO journal (execution, seq, entry) VALUES (?1, ?2
 const PUT_HEAD: &str = concat!(
     "INSERT OR REPLACE INTO executions (",
     head_columns!(),
-    ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)"
+    ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)"
 );
 const MOVE_HEAD: &str =
     "UPDATE executions SET seq = ?2, digest = ?3, updated_at = ?4 WHERE id = ?1";
@@ -179,6 +179,7 @@ fn only_moved(before: &Head, after: &Head) -> bool {
         started_at,
         updated_at: _,
         ended_at,
+        root,
     } = before;
     *id == after.id
         && *wake_at == after.wake_at
@@ -191,6 +192,7 @@ fn only_moved(before: &Head, after: &Head) -> bool {
         && *principal == after.principal
         && *started_at == after.started_at
         && *ended_at == after.ended_at
+        && *root == after.root
 }
 
 fn deliveries(

@@ -150,6 +150,7 @@ macro_rules! conformance {
                 a_copy_leaves_what_is_due_and_who_may_report_as_it_was,
                 the_last_time_a_store_was_alive_is_known;
             census: runs_are_counted_until_they_end,
+                open_descendants_are_counted_by_their_root,
                 parked_executions_and_held_tasks_are_counted;
             waits: what_waits_is_counted_by_kind_with_its_oldest,
                 a_limit_can_be_read_without_holding_it;

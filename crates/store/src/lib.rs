@@ -149,6 +149,9 @@ pub trait Store: Waits + Send + Sync {
     /// How many tasks wait in each queue, ready or not.
     fn waiting(&self) -> Result<BTreeMap<Queue, usize>, StoreError>;
 
+    /// How many runs whose lineage began with that one have not ended; not more than `max` are counted.
+    fn open_descendants(&self, root: ExecutionId, max: u64) -> Result<u64, StoreError>;
+
     /// What there is, counted.
     fn census(&self) -> Result<Census, StoreError>;
 

@@ -200,6 +200,13 @@ impl Store for MemoryStore {
         Ok(lines[lines.len().saturating_sub(max)..].to_vec())
     }
 
+    fn open_descendants(&self, root: ExecutionId, max: u64) -> Result<u64, StoreError> {
+        let shared = self.shared();
+        let is_open = |head: &&Head| head.root == Some(root) && !head.ended_at.is_set();
+        let max = usize::try_from(max).unwrap_or(usize::MAX);
+        Ok(shared.live.heads.values().filter(is_open).take(max).count() as u64)
+    }
+
     fn census(&self) -> Result<Census, StoreError> {
         let shared = self.shared();
         let mut census = Census { held: shared.mirror.held(), ..Census::default() };

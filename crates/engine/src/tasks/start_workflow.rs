@@ -123,6 +123,9 @@ impl Turn<'_> {
         if let Some(why) = self.refusal(run, definition, &input) {
             return Ok(Err(why.into()));
         }
+        if let Some(reason) = self.no_room_for_descendant(&name)? {
+            return Ok(Err(Failed { reason, for_good: true }));
+        }
         match self.turned_away(run, &name, ruling.gate.clone(), replaces)? {
             None => {}
             Some(Turned::Skipped(run)) => return Ok(Ok(Begun { run, mark: Some("skipped") })),
@@ -147,6 +150,7 @@ impl Turn<'_> {
             created_by: request.created_by.clone(),
             born: true,
             depth,
+            root: Some(execution.root()),
             traceparent: execution.traceparent(),
             ..Start::default()
         }

@@ -172,6 +172,11 @@ impl Turn<'_> {
         if let Some(why) = self.refusal(child, definition, &wanted.workflow_input) {
             return Ok(Err(why));
         }
+        if let Some(why) = self.no_room_for_descendant(&name)? {
+            let status = TaskStatus::FailedWithTerminalError;
+            self.end_system(id, status, Payload::empty(), Some(why));
+            return Ok(Ok(()));
+        }
         let idempotency_key = key.map(|(key, _)| key);
         if let Some(key) = &idempotency_key {
             let claim = Claim { fingerprint: ruling.fingerprint, ..Claim::live(child) };
@@ -234,6 +239,7 @@ impl Turn<'_> {
             task_to_domain: domains.unwrap_or_else(|| execution.task_to_domain().clone()),
             born: true,
             depth: execution.run().depth + 1,
+            root: Some(execution.root()),
             traceparent: execution.traceparent(),
             under: execution.gates().into_iter().chain(effect).collect(),
             ..Start::default()

@@ -9,7 +9,9 @@ use std::sync::Arc;
 use semel_model::{Digest, ExecutionId, Payload, SchemaDef, TaskDef};
 
 use super::Turn;
+use crate::change::Change;
 use crate::decide::{Rejection, Rows, Stop};
+use crate::descendants::Descendants;
 use crate::facts::{Claim, Registered};
 use crate::message::EPOCH_ALONE;
 use crate::pin::Pinned;
@@ -95,6 +97,27 @@ impl Turn<'_> {
         };
         self.used.refusals.insert(run, said.clone());
         said
+    }
+
+    /// How many descendants of the root of this run are open. None: when this was first decided there
+    /// was room, or nobody counts.
+    pub(crate) fn descendants(&self) -> Result<Option<Descendants>, Stop> {
+        match self.facts.descendants {
+            None if self.facts.at_hand.counts_descendants => {
+                Err(Stop::Miss(Rows::Descendants(self.execution.root())))
+            }
+            counted => Ok(counted),
+        }
+    }
+
+    pub(crate) fn note_descendants(&mut self, counted: Descendants) {
+        self.used.descendants = Some(counted);
+    }
+
+    /// How many runs this turn has begun.
+    pub(crate) fn runs_begun(&self) -> u64 {
+        let begins = |change: &&Change| matches!(change, Change::RunCreated { .. });
+        self.changes.iter().filter(begins).count() as u64
     }
 
     /// Who has that start key.

@@ -131,6 +131,7 @@ impl Bench {
             loop_turns_max: self.turns_max,
             ..Facts::default()
         };
+        facts.at_hand.counts_descendants = self.shelf.descendants.is_some();
         let definition = event.brings().map(|digest| self.shelf.pinned(digest));
         let brought = Brought { payloads, definition };
         loop {

@@ -8,6 +8,7 @@ mod bench;
 mod callbacks;
 mod children;
 mod definitions;
+mod descendants;
 mod domains;
 mod dynamic_fork_data;
 mod dynamic_forks;

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use semel_engine::{Claim, Facts, Pinned, Record, RecordKey, Registry, Rows, pin};
+use semel_engine::{Claim, Descendants, Facts, Pinned, Record, RecordKey, Registry, Rows, pin};
 use semel_model::{Digest, SchemaDef, TaskDef, WorkflowDef};
 use serde_json::Value;
 
@@ -18,6 +18,8 @@ pub(crate) struct Shelf {
     pub(crate) guards: BTreeMap<RecordKey, Record>,
     /// By name and version.
     pub(crate) schemas: BTreeMap<(String, i32), SchemaDef>,
+    /// None: nobody counts.
+    pub(crate) descendants: Option<Descendants>,
 }
 
 impl Shelf {
@@ -72,6 +74,7 @@ impl Shelf {
                     facts.schemas.entry(key.0).or_default().insert(key.1, found);
                 }
             }
+            Rows::Descendants(_) => facts.descendants = self.descendants,
             Rows::Definition(name, version) => {
                 facts.know(name.clone(), version, self.find(&name, version));
             }

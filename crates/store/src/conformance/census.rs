@@ -34,6 +34,26 @@ pub fn runs_are_counted_until_they_end(fixture: &mut dyn Fixture) {
     }
 }
 
+pub fn open_descendants_are_counted_by_their_root(fixture: &mut dyn Fixture) {
+    let mut desk = Desk::new(fixture);
+    let root = samples::execution(9);
+    let below = |number: u8, root| Head { root: Some(root), ..samples::head(number) };
+    let heads = [below(1, root), below(2, root), below(3, samples::execution(8)), below(4, root)];
+    desk.commit(samples::put_heads(heads));
+    desk.commit(samples::put_heads([samples::head(9), samples::head(5)]));
+    let count = |desk: &Desk<'_>, max| desk.store().open_descendants(root, max).expect("readable");
+    assert_eq!((count(&desk, 10), count(&desk, 2)), (3, 2));
+    desk.commit(samples::put_heads([Head { ended_at: BEGIN, ..below(1, root) }]));
+    let removed = [samples::execution(2)].into();
+    desk.commit(Writes { removed, ..Writes::default() });
+    for _ in 0..2 {
+        assert_eq!(count(&desk, 10), 1);
+        desk.crash();
+    }
+    desk.commit(samples::put_heads([below(1, root)]));
+    assert_eq!(count(&desk, 10), 2, "it lives again");
+}
+
 pub fn parked_executions_and_held_tasks_are_counted(fixture: &mut dyn Fixture) {
     let mut desk = Desk::new(fixture);
     let parked = Head { parked: Some("why".to_owned()), ..samples::head(1) };

@@ -54,6 +54,7 @@ pub fn head(number: u8) -> Head {
         started_at: Timestamp::NOT_YET,
         updated_at: Timestamp::NOT_YET,
         ended_at: Timestamp::NOT_YET,
+        root: None,
     }
 }
 
@@ -73,6 +74,7 @@ pub fn full_head(number: u8) -> Head {
         started_at: BEGIN,
         updated_at: BEGIN.plus_ms(1),
         ended_at: BEGIN.plus_ms(2),
+        root: Some(execution(7)),
     }
 }
 

@@ -106,6 +106,7 @@ fn head(dice: &mut Dice, before: Option<&Head>, id: ExecutionId, now: Timestamp)
         started_at: dice.near(now),
         updated_at: now,
         ended_at: dice.maybe(|dice| dice.near(now)).unwrap_or_default(),
+        root: dice.maybe(Dice::execution),
     }
 }
 
