@@ -76,8 +76,8 @@ pub use task::{EffectOwner, ExecutionMetadata, StaleReport, Task};
 pub use task_def::{RetryLogic, TaskDef, TaskTimeoutPolicy};
 pub use task_result::{PollData, TaskExecLog, TaskResult};
 pub use task_types::{
-    heeds_start_delay, is_absent_type, is_system_type, is_templated, may_have_effect, meant_type,
-    served_types,
+    heeds_start_delay, is_absent_type, is_served_type, is_system_type, is_templated,
+    may_have_effect, meant_type, served_types,
 };
 pub use text_limit::{ID_CHARS_MAX, NAME_CHARS_MAX, text_fault};
 pub use timestamp::Timestamp;

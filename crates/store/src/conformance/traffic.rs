@@ -197,6 +197,7 @@ pub(super) fn touches(dice: &mut Dice) -> Touches {
         deliveries: some(dice, |dice| (dice.place(), ())).into_keys().collect(),
         all_deliveries: some(dice, |dice| (dice.execution(), ())).into_keys().collect(),
         wanted: some(dice, |dice| (dice.queue(), usize::from(dice.byte(9)))),
+        passed_over: BTreeMap::new(),
         ready_bytes: dice.maybe(|dice| usize::from(dice.byte(60))),
         polls: tokens.iter().copied().filter(|_| dice.is_lucky(2)).collect(),
         tokens,
