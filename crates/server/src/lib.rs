@@ -11,6 +11,7 @@ mod copy;
 mod fences;
 mod key_file;
 mod keys;
+mod listener;
 mod migrations;
 mod numbers;
 #[cfg_attr(not(feature = "otlp"), path = "otlp_absent.rs")]

@@ -8,10 +8,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::ServiceExt;
-use axum::extract::Request;
 use metrics_exporter_prometheus::{BuildError, PrometheusHandle};
-use semel_api::{App, Auth, KeyRules, Limits, Watch, door};
+use semel_api::{App, Auth, KeyRules, Limits, Watch, WebRules, door};
 use semel_http::Settings as Client;
 use semel_runtime::{Failure, NewKey, Runtime, Settings, World, first_admin_key};
 use semel_store::StoreError;
@@ -21,6 +19,7 @@ use tokio::sync::watch;
 
 use crate::config::Config;
 use crate::keys::{self, KeysError};
+use crate::listener::{self, Rules};
 use crate::process_variables::readable;
 use crate::scripts::ScriptPool;
 use crate::stores::{self, OpenError};
@@ -73,11 +72,7 @@ pub async fn run(
     let auth = config.auth.then(|| Arc::new(Auth::new(&runtime, config.token_seconds)));
     let app = App {
         runtime: Arc::clone(&runtime),
-        limits: Limits {
-            body_bytes_max: config.body_bytes_max,
-            poll_wait_ms_max: config.poll_wait_ms_max,
-            execute_wait_ms_max: config.execute_wait_ms_max,
-        },
+        limits: limits(&config),
         auth,
         keys: KeyRules {
             required: config.request_keys_required.clone().into(),
@@ -87,15 +82,16 @@ pub async fn run(
         },
         test_clock: config.test_clock,
         watch: watch(&config, kept),
+        web: WebRules::new(&config.hosts, &config.cors_origins),
     };
-    let service = ServiceExt::<Request>::into_make_service(door(app, &config.cors_origins));
+    let (door, rules) = (door(app), Rules::settled(&config));
     let told = told_to_stop().map_err(RunError::Signals)?;
     ready(address, &config, first_key);
     tracing::info!(%address, "serving");
     let mut http = http_worker(&config, &runtime);
     let closer = http.as_ref().map(HttpWorker::closer);
     let (closing, closed) = watch::channel(false);
-    let serve = axum::serve(listener, service).with_graceful_shutdown(async move {
+    let serve = listener::serve(listener, door, rules, async move {
         told.await;
         tracing::info!("stopping: finishing what was accepted");
         closer.iter().for_each(Closer::close);
@@ -105,10 +101,9 @@ pub async fn run(
     let deadline = after_signal(closed, within, &runtime);
     tokio::select! {
         served = async {
-            serve.await?;
+            serve.await;
             finished(http.as_mut()).await;
-            Ok::<_, std::io::Error>(())
-        } => served?,
+        } => served,
         () = deadline => tracing::warn!("requests were still open after shutdown_ms"),
     }
     if let Some(http) = http {
@@ -117,6 +112,16 @@ pub async fn run(
     tokio::task::spawn_blocking(move || runtime.stop()).await.map_err(std::io::Error::other)?;
     tracing::info!("stopped");
     Ok(())
+}
+
+fn limits(config: &Config) -> Limits {
+    Limits {
+        body_bytes_max: config.body_bytes_max,
+        bodies_bytes_max: config.bodies_bytes_max,
+        body_timeout_ms: config.body_timeout_ms,
+        poll_wait_ms_max: config.poll_wait_ms_max,
+        execute_wait_ms_max: config.execute_wait_ms_max,
+    }
 }
 
 fn http_worker(config: &Config, runtime: &Arc<Runtime>) -> Option<HttpWorker> {
