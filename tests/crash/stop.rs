@@ -94,7 +94,7 @@ fn park(server: &Server) -> Result<Vec<TcpStream>> {
         let mut stream = TcpStream::connect(server.address())?;
         stream.set_read_timeout(Some(DEADLINE))?;
         let path = format!("/api/tasks/poll/batch/idle?workerid=p{n}&count=1&timeout=5000");
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: semel\r\n\r\n")?;
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n")?;
         parked.push(stream);
     }
     let caller = server.caller()?;

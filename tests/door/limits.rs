@@ -188,11 +188,11 @@ fn what_is_not_http_is_refused_without_harm() {
         "GET /health HTTP/1.1\r\nNo colon\r\n\r\n",
         "GET /health HTTP/1.1\r\nX: a\0b\r\n\r\n",
         "G\0T /health HTTP/1.1\r\n\r\n",
-        "POST /api/tasks HTTP/1.1\r\nHost: s\r\nContent-Length: -1\r\n\r\n",
-        "POST /api/tasks HTTP/1.1\r\nHost: s\r\nContent-Length: many\r\n\r\n",
-        "POST /api/tasks HTTP/1.1\r\nHost: s\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}",
-        "POST /api/tasks HTTP/1.1\r\nHost: s\r\nContent-Length: 99999999999999999999\r\n\r\n",
-        "POST /api/tasks HTTP/1.1\r\nHost: s\r\nTransfer-Encoding: nonsense\r\n\r\n",
+        "POST /api/tasks HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
+        "POST /api/tasks HTTP/1.1\r\nHost: localhost\r\nContent-Length: many\r\n\r\n",
+        "POST /api/tasks HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}",
+        "POST /api/tasks HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999\r\n\r\n",
+        "POST /api/tasks HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: nonsense\r\n\r\n",
         "\u{16}\u{3}\u{1}\u{2}\0\u{1}\0\r\n\r\n",
     ] {
         let status = house.send_bytes(text.as_bytes()).status;
@@ -203,7 +203,7 @@ fn what_is_not_http_is_refused_without_harm() {
 
 #[test]
 fn a_body_that_breaks_off_is_not_called_too_large() {
-    let head = "POST /api/tasks HTTP/1.1\r\nHost: s\r\nConnection: close\r\n";
+    let head = "POST /api/tasks HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n";
     let bytes = format!("{head}Transfer-Encoding: chunked\r\n\r\nnonsense\r\n{{}}\r\n0\r\n\r\n");
     let answer = house().send_bytes(bytes.as_bytes());
     assert_eq!(answer.status, 400, "{answer:?}");

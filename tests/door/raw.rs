@@ -16,12 +16,20 @@ pub(crate) struct Request {
     headers: Vec<(String, Vec<u8>)>,
     pub(crate) body: Option<Vec<u8>>,
     is_chunked: bool,
+    host: String,
 }
 
 impl Request {
     pub(crate) fn new(method: &str, target: impl Into<String>) -> Self {
         let (method, target) = (method.to_owned(), target.into());
-        Self { method, target, headers: vec![], body: None, is_chunked: false }
+        Self {
+            method,
+            target,
+            headers: vec![],
+            body: None,
+            is_chunked: false,
+            host: "localhost".to_owned(),
+        }
     }
 
     pub(crate) fn get(target: impl Into<String>) -> Self {
@@ -46,6 +54,11 @@ impl Request {
         self
     }
 
+    /// The same, to another name of the server.
+    pub(crate) fn host(self, host: &str) -> Self {
+        Self { host: host.to_owned(), ..self }
+    }
+
     /// The same, without saying how long the body is.
     pub(crate) fn chunked(mut self) -> Self {
         self.is_chunked = true;
@@ -53,9 +66,9 @@ impl Request {
     }
 
     pub(crate) fn bytes(&self) -> Vec<u8> {
-        let Self { method, target, .. } = self;
+        let Self { method, target, host, .. } = self;
         let mut bytes =
-            format!("{method} {target} HTTP/1.1\r\nHost: semel\r\nConnection: close\r\n")
+            format!("{method} {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n")
                 .into_bytes();
         for (name, value) in &self.headers {
             bytes.extend([name.as_bytes(), b": ", value, b"\r\n"].concat());

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use axum::ServiceExt;
 use axum::extract::Request as HttpRequest;
-use semel_api::{App, DefinitionLimits, KeyRules, Limits, Watch, door};
+use semel_api::{App, DefinitionLimits, KeyRules, Limits, Watch, WebRules, door};
 use semel_model::Timestamp;
 use semel_runtime::{KeyRing, Runtime, Sabotage, SecretsKey, Settings, World};
 use semel_store::{Clock, MemoryStore, Store as _};
@@ -65,6 +65,8 @@ impl House {
         let runtime = Arc::new(runtime);
         let limits = Limits {
             body_bytes_max: 1 << 20,
+            bodies_bytes_max: 64 << 20,
+            body_timeout_ms: 30_000,
             poll_wait_ms_max: 10,
             execute_wait_ms_max: 10,
             definitions: DefinitionLimits::default(),
@@ -76,11 +78,12 @@ impl House {
             keys: KeyRules::default(),
             test_clock: true,
             watch: Watch::default(),
+            web: WebRules::default(),
         };
         let listener = self.tokio.block_on(tokio::net::TcpListener::bind("127.0.0.1:0"));
         let listener = listener.expect("a port is free");
         let address = listener.local_addr().expect("it has an address");
-        let service = ServiceExt::<HttpRequest>::into_make_service(door(app, &[]));
+        let service = ServiceExt::<HttpRequest>::into_make_service(door(app));
         let serving = self.tokio.spawn(async move {
             axum::serve(listener, service).await.expect("the listener lives");
         });

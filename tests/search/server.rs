@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
-use semel_api::{App, DefinitionLimits, KeyRules, Limits, Watch, door};
+use semel_api::{App, DefinitionLimits, KeyRules, Limits, Watch, WebRules, door};
 use semel_model::{ExecutionId, TaskId};
 use semel_runtime::{Found, Runtime, Settings};
 use semel_store::search::{TaskSearch, WorkflowSearch};
@@ -89,25 +89,26 @@ impl Server {
     pub(crate) fn ask(&self, method: &str, path: &str, body: &Value) -> String {
         let limits = Limits {
             body_bytes_max: 16 << 20,
+            bodies_bytes_max: 64 << 20,
+            body_timeout_ms: 30_000,
             poll_wait_ms_max: 5_000,
             execute_wait_ms_max: 60_000,
             definitions: DefinitionLimits::default(),
         };
         let runtime = Arc::clone(&self.runtime);
-        let door = door(
-            App {
-                runtime,
-                limits,
-                auth: None,
-                keys: KeyRules::default(),
-                test_clock: true,
-                watch: Watch::default(),
-            },
-            &[],
-        );
+        let door = door(App {
+            runtime,
+            limits,
+            auth: None,
+            keys: KeyRules::default(),
+            test_clock: true,
+            watch: Watch::default(),
+            web: WebRules::default(),
+        });
         let request = Request::builder()
             .method(method)
             .uri(path)
+            .header("host", "localhost")
             .header("content-type", "application/json")
             .body(Body::from(if body.is_null() { String::new() } else { body.to_string() }))
             .unwrap();

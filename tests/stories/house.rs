@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request};
-use semel_api::{App, DefinitionLimits, Door, KeyRules, Limits, Watch, door};
+use semel_api::{App, DefinitionLimits, Door, KeyRules, Limits, Watch, WebRules, door};
 use semel_model::Timestamp;
 use semel_runtime::{Runtime, Sabotage, Settings, World};
 use semel_store::{Clock, MemoryStore, Plant, Store};
@@ -177,6 +177,8 @@ impl House {
         let runtime = Arc::new(Runtime::over(world, self.settings)?);
         let limits = Limits {
             body_bytes_max: 16 << 20,
+            bodies_bytes_max: 64 << 20,
+            body_timeout_ms: 30_000,
             poll_wait_ms_max: 5_000,
             execute_wait_ms_max: 60_000,
             definitions: DefinitionLimits::default(),
@@ -188,8 +190,9 @@ impl House {
             keys: KeyRules::default(),
             test_clock: true,
             watch: Watch::default(),
+            web: WebRules::default(),
         };
-        Ok(Life { door: door(app, &[]), runtime })
+        Ok(Life { door: door(app), runtime })
     }
 
     /// Plants a bug in the memory store.
@@ -229,6 +232,7 @@ impl House {
         let mut request = Request::builder()
             .method(message.method)
             .uri(&message.path)
+            .header("host", "localhost")
             .header("content-type", "application/json");
         if let Some(key) = &message.key {
             request = request.header("idempotency-key", key);

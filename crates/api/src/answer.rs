@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::error::ApiError;
 
 /// As many as the answer to a start has.
-const HEADERS: usize = 12;
+const HEADERS: usize = 15;
 
 pub(crate) type Answered = Result<Response, ApiError>;
 

@@ -10,6 +10,7 @@ use semel_runtime::Runtime;
 use crate::auth::Auth;
 use crate::definition_size::DefinitionLimits;
 use crate::watch::Watch;
+use crate::web::WebRules;
 
 /// One for all: every request has its share of it.
 pub(crate) type App = Arc<House>;
@@ -24,6 +25,7 @@ pub struct House {
     /// Serves `POST /test/clock`.
     pub test_clock: bool,
     pub watch: Watch,
+    pub web: WebRules,
 }
 
 /// What the operator wants of keys.
@@ -57,6 +59,10 @@ impl KeyRules {
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     pub body_bytes_max: usize,
+    /// Of all bodies that are held at one time.
+    pub bodies_bytes_max: usize,
+    /// How long a body may stand still.
+    pub body_timeout_ms: u64,
     pub poll_wait_ms_max: u64,
     pub execute_wait_ms_max: u64,
     pub definitions: DefinitionLimits,

@@ -12,6 +12,7 @@ use semel_model::Timestamp;
 use semel_runtime::{Holder, Runtime};
 
 use crate::error::ApiError;
+use crate::logins::Logins;
 use signature::{Claims, Signature};
 
 /// Purpose of the key that signs tokens: all nodes derive the same.
@@ -24,13 +25,14 @@ const TOKEN_BYTES_MAX: usize = 4096;
 pub struct Auth {
     signature: Signature,
     token_seconds: u64,
+    pub(crate) logins: Logins,
 }
 
 impl Auth {
     /// Tokens live for `token_seconds`, or until the secrets key is replaced.
     pub fn new(runtime: &Runtime, token_seconds: u64) -> Self {
         let key = runtime.world().secrets.derived_key(PURPOSE);
-        Self { signature: Signature::of(&key), token_seconds }
+        Self { signature: Signature::of(&key), token_seconds, logins: Logins::default() }
     }
 
     /// Whoever proves to be the holder of a key gets a token; `seconds` may shorten its life.

@@ -1,10 +1,10 @@
 //! # What describes the API: the document, a page to read it with, schemas for editors
 
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 
 use axum::extract::State;
 use axum::http::header;
-use axum::response::{Html, IntoResponse as _, Response};
+use axum::response::{IntoResponse as _, Response};
 use schemars::schema_for;
 use semel_model::{Payload, TaskDef, WorkflowDef};
 use serde_json::Value;
@@ -14,6 +14,7 @@ use crate::app::App;
 use crate::endpoint::{Endpoint, get};
 use crate::error::ApiError;
 use crate::openapi;
+use crate::page::Page;
 use crate::params::Path;
 use crate::roles::ANYONE;
 use crate::routes;
@@ -39,8 +40,9 @@ async fn document(State(app): State<App>) -> Response {
 }
 
 /// `GET /swagger-ui/index.html`.
-async fn page() -> Html<&'static str> {
-    Html(include_str!("docs.html"))
+async fn page() -> Response {
+    static PAGE: LazyLock<Page> = LazyLock::new(|| Page::of(include_str!("docs.html")));
+    PAGE.answer()
 }
 
 /// `GET /schemas/{file}`.

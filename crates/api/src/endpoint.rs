@@ -17,7 +17,7 @@ use semel_model::RequestMembers;
 use crate::app::App;
 use crate::guard::{Guard, guard};
 use crate::keyed::Keyed;
-use crate::request::Reading;
+use crate::request::{Bound, Reading};
 use crate::roles::Access;
 
 pub(crate) type MakeSchema = fn(&mut SchemaGenerator) -> Schema;
@@ -59,6 +59,8 @@ pub(crate) struct Endpoint {
     /// The members of a body that is a request; none: it is data, or a definition, which is judged by
     /// who keeps it.
     members: Option<fn() -> RequestMembers>,
+    /// None: as large as any.
+    bytes_max: Option<usize>,
     /// The body may be left out.
     pub(crate) optional: bool,
     /// Of a success; none: empty.
@@ -120,6 +122,7 @@ impl Endpoint {
             headers: Vec::new(),
             takes: None,
             members: None,
+            bytes_max: None,
             optional: false,
             gives: None,
             empty: Empty::Never,
@@ -146,6 +149,11 @@ impl Endpoint {
     /// A request: what it says and nobody reads is refused or named in the answer.
     pub(crate) fn takes<T: JsonSchema>(self) -> Self {
         Self { members: Some(RequestMembers::of::<T>), ..self.takes_definition::<T>() }
+    }
+
+    /// Its body is no larger than this, whatever others may be.
+    pub(crate) fn at_most(self, bytes: usize) -> Self {
+        Self { bytes_max: Some(bytes), ..self }
     }
 
     /// Something that is kept as it is.
@@ -214,11 +222,13 @@ impl Endpoint {
 
     /// Adds the route, with its guard in front of the handler.
     pub(crate) fn open(self, routes: Router<App>, app: &App) -> Router<App> {
-        let Self { access, does, takes, members, empty, confides, .. } = self;
+        let Self { access, does, takes, members, bytes_max, empty, confides, .. } = self;
         let reading = match (takes, members) {
             (None, _) => Reading::Nothing,
             (Some(_), None) => Reading::Anything,
-            (Some(_), Some(members)) => Reading::known(members, app.limits.body_bytes_max),
+            (Some(_), Some(members)) => {
+                Reading::known(members, Bound::of_path(&app.limits, bytes_max))
+            }
         };
         let keyed = self.is_keyed().then(|| Keyed {
             app: Arc::clone(app),

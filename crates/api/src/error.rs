@@ -9,6 +9,7 @@ use semel_store::StoreError;
 use serde_json::{Map, Value, json};
 
 use crate::refusal::Refusal;
+use crate::request::Bound;
 use crate::unserved::NotServed;
 
 #[derive(Debug)]
@@ -17,7 +18,7 @@ pub(crate) enum ApiError {
     Invalid(Vec<Violation>),
     /// The request cannot be read as what it should be.
     Malformed(String),
-    TooLarge(usize),
+    TooLarge(Bound),
     NotFound(String),
     /// There is no such path, or none in this release.
     NotServed(NotServed),
@@ -113,8 +114,8 @@ impl ApiError {
             | Self::Internal(message) => message.clone(),
             Self::NotServed(not_served) => not_served.message.clone(),
             Self::Refused(refusal) => refusal.message.clone(),
-            Self::TooLarge(limit) => {
-                format!("the request body is larger than body_bytes_max, {limit} bytes")
+            Self::TooLarge(Bound { bytes, name }) => {
+                format!("the request body is larger than {name}, {bytes} bytes")
             }
             Self::TokenInvalid(why) => {
                 format!("{why}; send one from POST /api/token as X-Authorization")

@@ -1,12 +1,11 @@
 //! # The guard in front of every endpoint
 //!
 //! Made from the endpoint's own line, so no route is without one. It decides before anything of the
-//! request's body is looked at; the body of a refused request is read up to a bound and thrown away.
+//! request's body is looked at.
 //! What matches no endpoint has a guard too: a stranger learns nothing there.
 //! One layer for all an endpoint needs: axum copies every layer of a route for each request.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method};
@@ -49,17 +48,6 @@ impl Guard {
     }
 }
 
-/// How much of a refused request is read, and for how long.
-const DISCARDED_BYTES_MAX: usize = 256 * 1024;
-const DISCARD_FOR: Duration = Duration::from_secs(1);
-
-/// A refusal that leaves a body unread closes the connection, and the client's next request on it is
-/// lost: often the one that asks for a new token.
-async fn discard_body(request: Request) {
-    let body = axum::body::to_bytes(request.into_body(), DISCARDED_BYTES_MAX);
-    let _ = tokio::time::timeout(DISCARD_FOR, body).await; // The refusal is the answer either way.
-}
-
 /// While authentication is off, everybody is let in as nobody in particular.
 pub(crate) async fn guard(
     State(guard): State<Arc<Guard>>,
@@ -69,28 +57,28 @@ pub(crate) async fn guard(
     let Guard { app, access, does, .. } = &*guard;
     // A HEAD would be served as its GET.
     let is_misled = *does != Does::Looks && request.method() == Method::HEAD;
+    let of_a_page = app.web.check_page(&request, *does);
     let Some(auth) = &app.auth else {
-        let refused = is_misled.then(|| ApiError::MethodNotAllowed.into_response());
-        return match refused {
-            Some(refused) => refused,
-            None => guard.serve(request, next).await,
+        let method = if is_misled { Err(ApiError::MethodNotAllowed) } else { Ok(()) };
+        return match of_a_page.and(method) {
+            Err(refused) => refused.into_response(),
+            Ok(()) => guard.serve(request, next).await,
         };
     };
     let mut line = Line::of(&request, *does, &app.keys);
+    if let Err(refused) = of_a_page {
+        return line.ended(refused.into_response());
+    }
     if matches!(access, Access::Anyone) {
         return line.ended(guard.serve(request, next).await);
     }
     let holder = match auth.holder(request.headers(), &app.runtime).await {
         Ok(holder) => holder,
-        Err(error) => {
-            discard_body(request).await;
-            return line.ended(error.into_response());
-        }
+        Err(error) => return line.ended(error.into_response()),
     };
     let principal = Principal(holder.principal());
     line.is_by(&principal);
     if !access.lets_in(&holder.application.roles) {
-        discard_body(request).await;
         return line.ended(forbidden(*access, &holder).into_response());
     }
     if is_misled {

@@ -29,7 +29,7 @@ use crate::caller::{ANONYMOUS, Principal};
 use crate::endpoint::{Content, Empty};
 use crate::error::{ApiError, Undecided};
 use crate::refusal::Refusal;
-use crate::request::{Reading, handle, whole};
+use crate::request::{Bound, Reading, handle, whole};
 use crate::request_key::{fingerprint, key_in, patience, said};
 use crate::watch::Asked;
 
@@ -71,7 +71,7 @@ async fn serve(
     next: Next,
 ) -> Result<Response, ApiError> {
     let (parts, body) = request.into_parts();
-    let body = whole(body, line.app.limits.body_bytes_max).await?;
+    let body = whole(body, Bound::of(&line.app.limits)).await?;
     let compared = match line.takes {
         None => Vec::new(),
         Some(Content::Json(_)) => said(&body),

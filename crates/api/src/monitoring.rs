@@ -14,10 +14,10 @@ use crate::answer::{Answered, json};
 use crate::app::App;
 use crate::endpoint::{Endpoint, get};
 use crate::error::ApiError;
-use crate::process;
 use crate::roles::{ANYONE, READ};
 use crate::service::{OUR_VERSION, with_our_version};
 use crate::unserved::NotServed;
+use crate::{intake, process};
 
 /// What Prometheus expects to be told.
 const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
@@ -68,6 +68,7 @@ async fn numbers(State(app): State<App>) -> Answered {
     if let Err(failure) = app.runtime.observe().await {
         tracing::warn!(%failure, "the gauges could not be brought up to date");
     }
+    gauge!("semel_request_bodies_bytes").set(intake::held() as f64);
     gauge!("semel_build_info", "version" => OUR_VERSION).set(1.0);
     let told = app.runtime.blocking(move |_| {
         process::observe();

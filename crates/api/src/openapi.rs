@@ -160,7 +160,11 @@ const REFUSALS: &[Refusal] = &[
         why: "no token, or one that is invalid or has expired",
         when: When::Closed,
     },
-    Refusal { status: 403, why: "the token's roles do not allow this", when: When::Closed },
+    Refusal {
+        status: 403,
+        why: "the token's roles do not allow this, or a page of another origin asks for it",
+        when: When::Closed,
+    },
     Refusal { status: 404, why: "there is no such thing", when: When::Always },
     Refusal {
         status: 409,
@@ -168,8 +172,18 @@ const REFUSALS: &[Refusal] = &[
         when: When::Keyed,
     },
     Refusal {
+        status: 408,
+        why: "the body did not go on coming; nothing was done",
+        when: When::Always,
+    },
+    Refusal {
         status: 413,
         why: "the body is larger than body_bytes_max, or the answer would be larger than one may be",
+        when: When::Always,
+    },
+    Refusal {
+        status: 421,
+        why: "the server is not known under the host of the request",
         when: When::Always,
     },
     Refusal { status: 422, why: "the key named another request before", when: When::Keyed },

@@ -8,12 +8,12 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::{Arc, LazyLock};
 
-use axum::body::to_bytes;
+use axum::body::{HttpBody as _, to_bytes};
 use axum::extract::{FromRequest, Request};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
-use http_body_util::{BodyExt as _, LengthLimitError};
+use http_body_util::LengthLimitError;
 use semel_engine::PAYLOAD_BYTES_MAX;
 use semel_model::{ID_CHARS_MAX, Misread, Payload, RequestMembers, Warning, lenient, text_fault};
 use serde::de::value::MapAccessDeserializer;
@@ -21,8 +21,9 @@ use serde::de::{DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use crate::app::App;
+use crate::app::{App, Limits};
 use crate::error::ApiError;
+use crate::intake::Broken;
 use crate::warnings::{numbered, warned};
 
 const JSON_DEPTH_MAX: usize = 100;
@@ -36,15 +37,45 @@ impl FromRequest<App> for Body {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, ApiError> {
-        whole(request.into_body(), app.limits.body_bytes_max).await.map(Self)
+        whole(request.into_body(), Bound::of(&app.limits)).await.map(Self)
     }
 }
 
-/// The whole body, if it is not too large.
-pub(crate) async fn whole(body: axum::body::Body, limit: usize) -> Result<Bytes, ApiError> {
-    to_bytes(body, limit).await.map_err(|error| match error.source() {
-        Some(cause) if cause.is::<LengthLimitError>() => ApiError::TooLarge(limit),
-        _ => ApiError::Malformed(format!("the request body broke off: {error}")),
+/// How large a body may be, and who says so.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bound {
+    pub(crate) bytes: usize,
+    pub(crate) name: &'static str,
+}
+
+impl Bound {
+    pub(crate) fn of(limits: &Limits) -> Self {
+        Self { bytes: limits.body_bytes_max, name: "body_bytes_max" }
+    }
+
+    /// The same, if this path takes no less.
+    pub(crate) fn of_path(limits: &Limits, bytes: Option<usize>) -> Self {
+        match bytes {
+            Some(bytes) if bytes < limits.body_bytes_max => {
+                Self { bytes, name: "what this path takes" }
+            }
+            _ => Self::of(limits),
+        }
+    }
+}
+
+/// The whole body, if it is not too large and goes on coming.
+pub(crate) async fn whole(body: axum::body::Body, bound: Bound) -> Result<Bytes, ApiError> {
+    let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
+    if announced > bound.bytes {
+        return Err(ApiError::TooLarge(bound));
+    }
+    to_bytes(body, bound.bytes).await.map_err(|error| match Broken::in_causes(&error) {
+        Some(broken) => broken.refusal(),
+        None if error.source().is_some_and(|cause| cause.is::<LengthLimitError>()) => {
+            ApiError::TooLarge(bound)
+        }
+        None => ApiError::Malformed(format!("the request body broke off: {error}")),
     })
 }
 
@@ -57,7 +88,7 @@ pub(crate) enum Reading {
     /// A request whose members are known.
     Known {
         members: Members,
-        bytes_max: usize,
+        bound: Bound,
     },
 }
 
@@ -65,19 +96,20 @@ pub(crate) enum Reading {
 type Members = Arc<LazyLock<RequestMembers, fn() -> RequestMembers>>;
 
 impl Reading {
-    pub(crate) fn known(members: fn() -> RequestMembers, bytes_max: usize) -> Self {
-        Self::Known { members: Arc::new(LazyLock::new(members)), bytes_max }
+    pub(crate) fn known(members: fn() -> RequestMembers, bound: Bound) -> Self {
+        Self::Known { members: Arc::new(LazyLock::new(members)), bound }
     }
 }
 
 /// Calls the handler.
 pub(crate) async fn handle(request: Request, next: Next, reading: &Reading) -> Response {
     match reading {
-        Reading::Nothing => next.run(drained(request).await).await,
+        // What is sent all the same is left to whoever settles it after the answer.
+        Reading::Nothing => next.run(request.map(|_| axum::body::Body::empty())).await,
         Reading::Anything => next.run(request).await,
-        Reading::Known { members, bytes_max } => {
+        Reading::Known { members, bound } => {
             let (head, body) = request.into_parts();
-            let body = match whole(body, *bytes_max).await {
+            let body = match whole(body, *bound).await {
                 Ok(body) => body,
                 Err(error) => return error.into_response(),
             };
@@ -89,14 +121,6 @@ pub(crate) async fn handle(request: Request, next: Next, reading: &Reading) -> R
             warned(next.run(request).await, &warnings)
         }
     }
-}
-
-/// Where no body is read, one that is sent all the same is read to its end and thrown away, piece by
-/// piece. Closing the connection on unread bytes would cut the answer off.
-async fn drained(request: Request) -> Request {
-    let (head, mut body) = request.into_parts();
-    while let Some(Ok(_)) = body.frame().await {}
-    Request::from_parts(head, axum::body::Body::empty())
 }
 
 /// What of a request is dropped, unless a name in it is almost that of a member: what is meant would

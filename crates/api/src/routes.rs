@@ -1,13 +1,14 @@
 //! # All routes, and what holds for each of them
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, Method, Uri};
 use axum::middleware::from_fn_with_state;
 use tower::Layer;
-use tower_http::cors::{AllowOrigin, Any, CorsLayer};
+use tower_http::cors::{AllowHeaders, AllowOrigin, Any, CorsLayer};
 use tower_http::normalize_path::{NormalizePath, NormalizePathLayer};
 
 use crate::app::{App, House};
@@ -22,6 +23,9 @@ use crate::{
     rehearsal, resolutions, schemas, search, secrets, service, starts, steering, task, tasks,
     token, workflow,
 };
+
+/// How long a browser may go by what it was told before a request.
+const PREFLIGHT_HOLDS: Duration = Duration::from_secs(600);
 
 /// The routes behind one rule: a trailing slash means nothing.
 pub type Door = NormalizePath<Router>;
@@ -66,14 +70,15 @@ pub(crate) fn endpoints(test_clock: bool) -> impl Iterator<Item = Endpoint> {
     .flatten()
 }
 
-pub fn door(house: House, cors_origins: &[String]) -> Door {
-    let watching = Arc::new(Watching::new(house.watch.clone()));
+pub fn door(house: House) -> Door {
     let app = Arc::new(house);
+    let watching = Arc::new(Watching::new(Arc::clone(&app)));
+    let cors = cors(app.web.origins());
     let routes = endpoints(app.test_clock)
         .fold(Router::new(), |routes, endpoint| endpoint.open(routes, &app));
     let mut routes =
         routes.fallback(no_such_path).method_not_allowed_fallback(no_such_method).with_state(app);
-    if let Some(cors) = cors(cors_origins) {
+    if let Some(cors) = cors {
         routes = routes.layer(cors);
     }
     routes = routes.layer(from_fn_with_state(watching, watch));
@@ -108,6 +113,8 @@ fn cors(origins: &[String]) -> Option<CorsLayer> {
         CorsLayer::new()
             .allow_origin(AllowOrigin::list(origins))
             .allow_methods(Any)
-            .allow_headers(Any)
+            .allow_headers(AllowHeaders::mirror_request()) // `*` would not stand for Authorization.
+            .expose_headers(Any)
+            .max_age(PREFLIGHT_HOLDS)
     })
 }

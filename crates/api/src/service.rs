@@ -1,7 +1,9 @@
 //! # The server about itself: its version, a page for people, a clock for tests
 
+use std::sync::LazyLock;
+
 use axum::extract::State;
-use axum::response::{Html, Response};
+use axum::response::Response;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -9,6 +11,7 @@ use crate::answer::{Answered, empty, text, with_header};
 use crate::app::App;
 use crate::endpoint::{Endpoint, get, post};
 use crate::error::ApiError;
+use crate::page::Page;
 use crate::request::Body;
 use crate::roles::{ADMINISTER, ANYONE};
 
@@ -42,8 +45,9 @@ pub(crate) fn with_our_version(answer: Response) -> Response {
 
 pub(crate) const OUR_VERSION: &str = env!("CARGO_PKG_VERSION");
 
-async fn page() -> Html<&'static str> {
-    Html(include_str!("page.html"))
+async fn page() -> Response {
+    static PAGE: LazyLock<Page> = LazyLock::new(|| Page::of(include_str!("page.html")));
+    PAGE.answer()
 }
 
 #[derive(Deserialize, JsonSchema)]

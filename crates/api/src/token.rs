@@ -3,10 +3,14 @@
 //! A refused key is 401 without `error`: what asks clients to refresh their token would send them
 //! back here at once.
 
+use std::net::IpAddr;
 use std::time::Duration;
 
+use axum::Extension;
 use axum::extract::State;
+use axum::http::StatusCode;
 use axum::http::request::Parts;
+use metrics::counter;
 use schemars::JsonSchema;
 use semel_runtime::Holder;
 use serde::{Deserialize, Serialize};
@@ -15,13 +19,19 @@ use crate::answer::{Answered, json};
 use crate::app::App;
 use crate::applications;
 use crate::caller::{ANONYMOUS, Principal, user_id};
+use crate::connection::Connection;
 use crate::endpoint::Value::Flag;
 use crate::endpoint::{Endpoint, get, post};
 use crate::error::ApiError;
 use crate::params::Path;
+use crate::refusal::Refusal;
 use crate::request::Body;
 use crate::roles::{self, ADMINISTER, ANYONE, FOLLOW};
+use crate::seldom::Seldom;
 use crate::unserved::NotServed;
+
+/// A key and a secret take a few hundred bytes, and strangers may send them.
+const REQUEST_BYTES_MAX: usize = 4096;
 
 /// How long a refusal takes: nothing to people, a lot to whoever tries many keys.
 const REFUSAL_WAIT: Duration = Duration::from_millis(250);
@@ -31,6 +41,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         post("/api/token", ANYONE, mint)
             .about("A token for a key and its secret; 404 while authentication is off")
             .takes::<TokenRequest>()
+            .at_most(REQUEST_BYTES_MAX)
             .gives::<TokenAnswer>()
             .also(401),
         get("/api/token/userInfo", FOLLOW, user_info)
@@ -59,7 +70,7 @@ struct TokenAnswer {
 }
 
 /// `POST /api/token`.
-async fn mint(State(app): State<App>, body: Body) -> Answered {
+async fn mint(State(app): State<App>, from: Option<Extension<Connection>>, body: Body) -> Answered {
     let off = || ApiError::NotServed(NotServed::off("authentication is off; no token is needed"));
     let auth = app.auth.as_ref().ok_or_else(off)?;
     let request: TokenRequest = body.object()?;
@@ -68,15 +79,40 @@ async fn mint(State(app): State<App>, body: Body) -> Answered {
         let message = "expiration must be a number of seconds from 1 on".to_owned();
         return Err(ApiError::Malformed(message));
     }
+    let from = from.map(|Extension(connection)| connection.peer);
+    let attempt = auth.logins.begin(from, &request.key_id).map_err(|wait| throttled(from, wait))?;
     let known = app.runtime.known_keys().await?;
     let Some(holder) = known.proven(&request.key_id, &request.key_secret) else {
+        count("refused");
         tokio::time::sleep(REFUSAL_WAIT).await;
         return Err(ApiError::KeyRefused);
     };
+    auth.logins.succeeded(&attempt);
+    count("accepted");
     let token = auth.token(&holder, app.runtime.now(), seconds)?;
     let mut answer = json(&TokenAnswer { token });
     answer.extensions_mut().insert(Principal(holder.principal()));
     Ok(answer)
+}
+
+fn count(outcome: &'static str) {
+    counter!("semel_logins_total", "outcome" => outcome).increment(1);
+}
+
+/// Told to the operator too: somebody guesses, or a program has a wrong secret.
+fn throttled(from: Option<IpAddr>, wait: u64) -> ApiError {
+    static TOLD: Seldom = Seldom::new();
+    count("throttled");
+    if TOLD.is_due() {
+        let from = from.map_or_else(|| "somewhere".to_owned(), |from| from.to_string());
+        tracing::warn!(from, "logins with a wrong secret are held back");
+    }
+    let message = format!(
+        "too many logins with a wrong secret; nothing was looked up, come back after {wait} s \
+         (docs/errors/LOGINS_THROTTLED.md)"
+    );
+    let refusal = Refusal::new(StatusCode::TOO_MANY_REQUESTS, "LOGINS_THROTTLED", message);
+    ApiError::Refused(Box::new(refusal.retry_after(wait)))
 }
 
 /// A caller as clients know users.

@@ -11,12 +11,15 @@ use std::time::{Duration, Instant};
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use metrics::{Histogram, counter, histogram};
 use semel_model::{ExecutionId, Traceparent};
 use tracing::Instrument as _;
 
-use crate::problem;
+use crate::app::App;
+use crate::connection::check_room;
+use crate::intake::Intake;
+use crate::{page, problem};
 
 pub(crate) static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 static TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
@@ -51,13 +54,15 @@ pub(crate) struct Asked {
 
 /// What the watch has with it.
 pub(crate) struct Watching {
-    watch: Watch,
+    app: App,
+    intake: Intake,
     times: Times,
 }
 
 impl Watching {
-    pub(crate) fn new(watch: Watch) -> Self {
-        Self { watch, times: Times::default() }
+    pub(crate) fn new(app: App) -> Self {
+        let intake = Intake::new(&app.limits);
+        Self { app, intake, times: Times::default() }
     }
 }
 
@@ -100,14 +105,25 @@ pub(crate) async fn watch(
     let path = matched.as_ref().map_or(UNKNOWN, MatchedPath::as_str);
     let span = tracing::info_span!("request", %id, method, path);
     let parent = traceparent(request.headers());
-    let traceparent = match &watching.watch.spans {
+    let traceparent = match &watching.app.watch.spans {
         Some(spans) => spans.adopt(&span, parent),
         None => parent,
     };
     request.extensions_mut().insert(Asked { id: Arc::clone(&id), traceparent });
+    let (request, body) = watching.intake.watched(request);
     let wants_problem = problem::is_asked_for(request.headers());
     let answering = async {
-        let mut response = next.run(request).await;
+        let let_in = watching.app.web.check_host(&request).and(check_room(&request));
+        let mut response = match let_in {
+            Ok(()) => next.run(request).await,
+            Err(refused) => {
+                drop(request);
+                refused.into_response()
+            }
+        };
+        if let Some(body) = body {
+            response = body.settle(response).await;
+        }
         if wants_problem {
             response = problem::told(response).await;
         }
@@ -117,6 +133,7 @@ pub(crate) async fn watch(
         response
     };
     let mut response = answering.instrument(span).await;
+    page::secure(response.headers_mut());
     if let Ok(id) = HeaderValue::from_str(&id) {
         response.headers_mut().insert(&REQUEST_ID, id);
     }

@@ -27,6 +27,8 @@ use source::File;
 /// Long enough for any sane wait, short enough that adding it to a clock cannot overflow.
 const WAIT_MS_MAX: u64 = 86_400_000;
 const BODY_BYTES_LIMIT: usize = 1 << 30;
+/// Each is an open file.
+const CONNECTIONS_LIMIT: usize = 1_000_000;
 /// Each has a connection and a thread.
 pub(crate) const LANES_MAX: u16 = 64;
 const READERS_LIMIT: usize = 1_000;
@@ -87,6 +89,18 @@ keys! {
     /// Memory for what is large (executions kept in memory, answers, request bodies), in bytes; 0: a quarter of
     /// what the machine, or the container, has
     memory_max: u64 = "0", Number, value::memory;
+    /// Time in which a request body has to go on, and an answer to be taken, in milliseconds
+    body_timeout_ms: u64 = "30000", Number,
+        |text| value::number(text, 1..=WAIT_MS_MAX, "milliseconds");
+    /// Time in which the head of a request has to come, in milliseconds
+    header_timeout_ms: u64 = "10000", Number,
+        |text| value::number(text, 1..=WAIT_MS_MAX, "milliseconds");
+    /// Time that a connection may stay open between two requests, in milliseconds
+    idle_timeout_ms: u64 = "360000", Number,
+        |text| value::number(text, 1..=WAIT_MS_MAX, "milliseconds");
+    /// Connections at one time; beyond it those that rest are closed, and others get 503
+    connections_max: usize = "10000", Number,
+        |text| value::number(text, 1..=CONNECTIONS_LIMIT, "connections");
     /// Longest time a poll may wait for work, in milliseconds; longer waits are cut to it
     poll_wait_ms_max: u64 = "5000", Number,
         |text| value::number(text, 0..=WAIT_MS_MAX, "milliseconds");
@@ -110,6 +124,9 @@ keys! {
     /// Open runs that the steps of one run, and of the runs they begin, may lead to
     open_descendants_max: u64 = "50000", Number,
         |text| value::number(text, 1..=DESCENDANTS_LIMIT, "runs");
+    /// Names under which this server is reached, besides addresses and localhost, comma separated, such as
+    /// semel.example.com or *.internal
+    hosts: Vec<String> = "", List, value::own_hosts;
     /// Origins whose web pages may call the API, comma separated
     cors_origins: Vec<String> = "", List, value::origins;
     /// Paths under which whatever changes something needs an Idempotency-Key, comma separated, such as

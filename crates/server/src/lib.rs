@@ -13,6 +13,7 @@ mod fences;
 mod first_key;
 mod key_file;
 mod keys;
+mod listener;
 mod losses;
 mod machine_memory;
 mod migrations;

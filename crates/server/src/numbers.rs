@@ -49,6 +49,16 @@ const NUMBERS: &[(&str, Kind, &str)] = &[
     ("task_timeout_total", Counter, "Tasks that took too long, or were not taken in time"),
     ("task_response_timeout_total", Counter, "Tasks whose worker fell silent"),
     ("http_server_requests_seconds", Histogram(FAST_SECONDS), "Time to answer a request"),
+    (
+        "semel_door_refusals_total",
+        Counter,
+        "Requests refused before anybody looked at them, by reason",
+    ),
+    ("semel_connections_open", Gauge, "Connections of clients"),
+    ("semel_connections_ended_total", Counter, "Connections ended by the server, by reason"),
+    ("semel_request_bodies_bytes", Gauge, "Request bodies in memory"),
+    ("semel_accept_errors_total", Counter, "Connections the system could not give us"),
+    ("semel_logins_total", Counter, "Requests for a token by outcome"),
     ("semel_starts_total", Counter, "Starts by outcome"),
     ("semel_idempotency_total", Counter, "Answers under a key by layer and outcome"),
     ("semel_request_keys_total", Counter, "Requests with an Idempotency-Key by outcome"),
@@ -104,7 +114,8 @@ const NUMBERS: &[(&str, Kind, &str)] = &[
 ];
 
 /// There before anything was counted, so that one that is missing is not taken for none.
-const FROM_THE_BEGINNING: [&str; 5] = [
+const FROM_THE_BEGINNING: [&str; 6] = [
+    "semel_accept_errors_total",
     "semel_lease_expiries_total",
     "semel_misses_total",
     "semel_rows_skipped_total",
@@ -156,6 +167,9 @@ fn describe() {
     // A rate needs the value before the first.
     for class in ["start", "operation", "poll", "report"] {
         counter!("semel_busy_total", "class" => class).increment(0);
+    }
+    for reason in ["host", "origin", "connections", "bodies", "stalled"] {
+        counter!("semel_door_refusals_total", "reason" => reason).increment(0);
     }
     counter!("semel_reports_total", "outcome" => "stale").increment(0);
 }

@@ -8,10 +8,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::ServiceExt;
-use axum::extract::Request;
 use metrics_exporter_prometheus::{BuildError, PrometheusHandle};
-use semel_api::{App, Auth, DefinitionLimits, KeyRules, Limits, Watch, door};
+use semel_api::{App, Auth, DefinitionLimits, KeyRules, Limits, Watch, WebRules, door};
 use semel_http::Settings as Client;
 use semel_runtime::{Failure, Runtime, Settings, World};
 use semel_store::StoreError;
@@ -22,6 +20,7 @@ use tokio::sync::watch;
 use crate::config::Config;
 use crate::first_key::{self, FirstKey};
 use crate::keys::{self, KeysError};
+use crate::listener::{self, Rules};
 use crate::process_variables::readable;
 use crate::scripts::ScriptPool;
 use crate::signals::{self, Stop, reached};
@@ -74,15 +73,7 @@ pub async fn run(
     let auth = config.auth.then(|| Arc::new(Auth::new(&runtime, config.token_seconds)));
     let app = App {
         runtime: Arc::clone(&runtime),
-        limits: Limits {
-            body_bytes_max: config.body_bytes_max,
-            poll_wait_ms_max: config.poll_wait_ms_max,
-            execute_wait_ms_max: config.execute_wait_ms_max,
-            definitions: DefinitionLimits {
-                tasks_max: config.definition_tasks_max,
-                bytes_max: config.definition_bytes_max,
-            },
-        },
+        limits: limits(&config),
         auth,
         keys: KeyRules {
             required: config.request_keys_required.clone().into(),
@@ -92,15 +83,16 @@ pub async fn run(
         },
         test_clock: config.test_clock,
         watch: watch(&config, kept),
+        web: WebRules::new(&config.hosts, &config.cors_origins),
     };
-    let service = ServiceExt::<Request>::into_make_service(door(app, &config.cors_origins));
+    let (door, rules) = (door(app), Rules::settled(&config));
     let stop = signals::listen().map_err(RunError::Signals)?;
     ready(address, &config, first_key);
     tracing::info!(%address, "serving");
     let mut http = http_worker(&config, &runtime);
     let closer = http.as_ref().map(HttpWorker::closer);
     let asked = reached(stop.clone(), Stop::Asked);
-    let serve = axum::serve(listener, service).with_graceful_shutdown(async move {
+    let serve = listener::serve(listener, door, rules, async move {
         asked.await;
         tracing::info!("stopping: finishing what was accepted; a second signal stops at once");
         closer.iter().for_each(Closer::close);
@@ -109,10 +101,9 @@ pub async fn run(
     let deadline = after_signal(stop.clone(), within, &runtime);
     tokio::select! {
         served = async {
-            serve.await?;
+            serve.await;
             finished(http.as_mut()).await;
-            Ok::<_, std::io::Error>(())
-        } => served?,
+        } => served,
         () = deadline => tracing::warn!("requests were still open after shutdown_ms"),
         () = reached(stop.clone(), Stop::Hurried) => {}
     }
@@ -142,6 +133,21 @@ async fn take_apart(
             Ok(())
         }
         stopped = stopped => stopped,
+    }
+}
+
+fn limits(config: &Config) -> Limits {
+    let bodies = machine_memory::budget(config).bodies();
+    Limits {
+        body_bytes_max: config.body_bytes_max,
+        bodies_bytes_max: usize::try_from(bodies).unwrap_or(usize::MAX),
+        body_timeout_ms: config.body_timeout_ms,
+        poll_wait_ms_max: config.poll_wait_ms_max,
+        execute_wait_ms_max: config.execute_wait_ms_max,
+        definitions: DefinitionLimits {
+            tasks_max: config.definition_tasks_max,
+            bytes_max: config.definition_bytes_max,
+        },
     }
 }
 

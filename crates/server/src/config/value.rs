@@ -124,8 +124,13 @@ pub(super) fn origins(text: &str) -> Result<Vec<String>, String> {
     )
 }
 
-/// Names of hosts, not addresses of pages.
+/// Names of hosts that honour keys.
 pub(super) fn hosts(text: &str) -> Result<KeyHosts, String> {
+    own_hosts(text).map(|hosts| hosts.into_iter().collect())
+}
+
+/// Names of hosts, not addresses of pages.
+pub(super) fn own_hosts(text: &str) -> Result<Vec<String>, String> {
     let hosts = text.split(',').map(str::trim).filter(|host| !host.is_empty());
     let is_host = |host: &&str| {
         let plain = host.strip_prefix("*.").unwrap_or(host);

@@ -1,0 +1,280 @@
+//! # The register: every connection, what it is doing and since when
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use metrics::{counter, gauge};
+use semel_api::Seldom;
+use tokio::sync::Notify;
+
+use super::Rules;
+
+/// Connections beyond the limit, for those who ask how the server is.
+const SPARE: usize = 16;
+/// These need not wait long for a request.
+const SPARE_HEAD: Duration = Duration::from_secs(2);
+/// Who has waited less makes no room for others.
+const WAITED_AT_LEAST: Duration = Duration::from_secs(1);
+/// How long a client may take to notice that its connection has ended.
+const LEAVING: Duration = Duration::from_secs(5);
+
+/// What a connection is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// It has said nothing yet.
+    New,
+    /// The head of a request is under way.
+    Head,
+    /// A request is being served.
+    Serving,
+    /// Everything it asked for is answered.
+    Idle,
+    /// We have said that it is over, and read on so that it is heard.
+    Leaving,
+}
+
+const PHASES: [Phase; 5] = [Phase::New, Phase::Head, Phase::Serving, Phase::Idle, Phase::Leaving];
+
+/// One connection, as those see it who look after it.
+pub(super) struct Entry {
+    pub(super) is_spare: bool,
+    /// The last answer was given before the request was read to its end.
+    pub(super) is_unread: AtomicBool,
+    /// Since when, and a digit for the phase.
+    doing: AtomicU64,
+    /// Since when the client takes nothing of its answer; 0: it does.
+    stalled: AtomicU64,
+    pub(super) ended: Notify,
+}
+
+/// Milliseconds of this process, from 1 on.
+fn now_ms() -> u64 {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    u64::try_from(START.elapsed().as_millis()).unwrap_or(u64::MAX).saturating_add(1)
+}
+
+impl Entry {
+    fn new(is_spare: bool) -> Self {
+        let entry = Self {
+            is_spare,
+            is_unread: AtomicBool::new(false),
+            doing: AtomicU64::new(0),
+            stalled: AtomicU64::new(0),
+            ended: Notify::new(),
+        };
+        entry.enter(Phase::New);
+        entry
+    }
+
+    pub(super) fn enter(&self, phase: Phase) {
+        self.doing.store(now_ms() * 8 + phase as u64, Ordering::Relaxed);
+    }
+
+    pub(super) fn phase(&self) -> Phase {
+        self.doing().0
+    }
+
+    fn doing(&self) -> (Phase, u64) {
+        let doing = self.doing.load(Ordering::Relaxed);
+        let phase = usize::try_from(doing % 8).ok().and_then(|digit| PHASES.get(digit));
+        (phase.copied().unwrap_or(Phase::New), doing / 8)
+    }
+
+    /// The client does not take what is written, or takes it again.
+    pub(super) fn stalls(&self, does: bool) {
+        let since = self.stalled.load(Ordering::Relaxed);
+        if does != (since > 0) {
+            self.stalled.store(if does { now_ms() } else { 0 }, Ordering::Relaxed);
+        }
+    }
+
+    /// Why it has to end now.
+    fn overdue(&self, rules: &Rules, now: u64) -> Option<&'static str> {
+        let (phase, since) = self.doing();
+        let (reason, within) = match phase {
+            Phase::New | Phase::Head if self.is_spare => ("header", SPARE_HEAD),
+            Phase::New | Phase::Head => ("header", rules.head),
+            Phase::Idle => ("idle", rules.idle),
+            Phase::Leaving => ("leaving", LEAVING),
+            Phase::Serving => ("", Duration::MAX),
+        };
+        let is_over = |since: u64, within: Duration| {
+            u128::from(now.saturating_sub(since)) >= within.as_millis()
+        };
+        let stalled = self.stalled.load(Ordering::Relaxed);
+        if stalled > 0 {
+            return is_over(stalled, rules.stalled).then_some("answer");
+        }
+        is_over(since, within).then_some(reason)
+    }
+
+    /// For how long it has been nothing but open.
+    fn waited_ms(&self, now: u64) -> Option<u64> {
+        let (phase, since) = self.doing();
+        let is_busy = phase == Phase::Serving || self.stalled.load(Ordering::Relaxed) > 0;
+        (!is_busy).then(|| now.saturating_sub(since))
+    }
+}
+
+pub(super) struct Register {
+    rules: Rules,
+    entries: Mutex<HashMap<u64, Arc<Entry>>>,
+    next: AtomicU64,
+    freed: Notify,
+}
+
+/// Where a connection stands in the register until it ends.
+pub(super) struct Place {
+    pub(super) entry: Arc<Entry>,
+    register: Arc<Register>,
+    number: u64,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.register.remove(self.number);
+    }
+}
+
+impl Register {
+    pub(super) fn new(rules: Rules) -> Self {
+        let (entries, next, freed) = (Mutex::default(), AtomicU64::new(0), Notify::new());
+        Self { rules, entries, next, freed }
+    }
+
+    fn entries(&self) -> MutexGuard<'_, HashMap<u64, Arc<Entry>>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn has_any(&self) -> bool {
+        !self.entries().is_empty()
+    }
+
+    pub(super) fn has_room(&self) -> bool {
+        let open = self.entries().len();
+        open < self.rules.connections_max + SPARE || self.make_room()
+    }
+
+    /// Returns after a connection has ended.
+    pub(super) async fn freed(&self) {
+        self.freed.notified().await;
+    }
+
+    pub(super) fn admit(self: &Arc<Self>) -> Place {
+        let is_full = self.entries().len() >= self.rules.connections_max;
+        let is_spare = is_full && !self.make_room();
+        if is_full {
+            note_full(is_spare);
+        }
+        let entry = Arc::new(Entry::new(is_spare));
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let mut entries = self.entries();
+        entries.insert(number, Arc::clone(&entry));
+        tell(entries.len());
+        drop(entries);
+        Place { entry, register: Arc::clone(self), number }
+    }
+
+    fn remove(&self, number: u64) {
+        let mut entries = self.entries();
+        entries.remove(&number);
+        tell(entries.len());
+        drop(entries);
+        self.freed.notify_one();
+    }
+
+    /// Ends the connection that has waited longest; whether there was one.
+    pub(super) fn make_room(&self) -> bool {
+        let now = now_ms();
+        let mut entries = self.entries();
+        let waited = entries.iter().filter_map(|(number, entry)| {
+            let waited = entry.waited_ms(now)?;
+            (u128::from(waited) >= WAITED_AT_LEAST.as_millis()).then_some((waited, *number))
+        });
+        let longest = waited.max().and_then(|(_, number)| entries.remove(&number));
+        drop(entries);
+        longest.inspect(|entry| end(entry, "room")).is_some()
+    }
+
+    pub(super) fn end_overdue(&self) {
+        let now = now_ms();
+        for entry in self.entries().values() {
+            if let Some(reason) = entry.overdue(&self.rules, now) {
+                end(entry, reason);
+            }
+        }
+    }
+}
+
+fn end(entry: &Entry, reason: &'static str) {
+    counter!("semel_connections_ended_total", "reason" => reason).increment(1);
+    entry.ended.notify_one();
+}
+
+fn tell(open: usize) {
+    gauge!("semel_connections_open").set(open as f64);
+}
+
+fn note_full(is_spare: bool) {
+    static TOLD: Seldom = Seldom::new();
+    if TOLD.is_due() {
+        let instead = if is_spare { "this one gets 503" } else { "one that waited was closed" };
+        tracing::warn!("as many connections are open as may be (connections_max); {instead}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn register(connections_max: usize) -> Arc<Register> {
+        let second = Duration::from_secs(1);
+        Arc::new(Register::new(Rules {
+            connections_max,
+            head: 10 * second,
+            idle: 100 * second,
+            stalled: 30 * second,
+        }))
+    }
+
+    #[test]
+    fn each_phase_has_its_time() {
+        let register = register(9);
+        let entry = register.admit().entry.clone();
+        let overdue = |phase, after_ms: u64| {
+            entry.enter(phase);
+            entry.overdue(&register.rules, now_ms() + after_ms)
+        };
+        assert_eq!(overdue(Phase::New, 9_000), None);
+        assert_eq!(overdue(Phase::New, 10_000), Some("header"));
+        assert_eq!(overdue(Phase::Head, 10_000), Some("header"));
+        assert_eq!(overdue(Phase::Idle, 99_000), None);
+        assert_eq!(overdue(Phase::Idle, 100_000), Some("idle"));
+        assert_eq!(overdue(Phase::Leaving, 5_000), Some("leaving"));
+        assert_eq!(overdue(Phase::Serving, 1_000_000), None);
+        entry.stalls(true);
+        assert_eq!(overdue(Phase::Serving, 30_000), Some("answer"));
+        entry.stalls(false);
+        assert_eq!(overdue(Phase::Serving, 30_000), None);
+    }
+
+    #[test]
+    fn beyond_the_limit_there_is_a_reserve_and_then_no_room() {
+        let register = register(2);
+        let places: Vec<_> = (0..2 + SPARE)
+            .map(|_| {
+                assert!(register.has_room());
+                let place = register.admit();
+                place.entry.enter(Phase::Serving);
+                place
+            })
+            .collect();
+        let spare = places.iter().filter(|place| place.entry.is_spare).count();
+        assert_eq!(spare, SPARE);
+        assert!(!register.has_room());
+        drop(places);
+        assert!(register.has_room() && !register.has_any());
+    }
+}

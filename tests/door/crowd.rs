@@ -1,0 +1,132 @@
+//! # A crowd: connections that only take room
+
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use semel_tests::process::{binary, until};
+
+use crate::bodies::Wire;
+use crate::house::House;
+use crate::raw::Request;
+
+const WITHIN: Duration = Duration::from_secs(30);
+
+fn number(house: &House, line: &str) -> f64 {
+    let text = house.send(&Request::get("/metrics")).text();
+    let value = text.lines().find_map(|found| found.strip_prefix(line)?.trim().parse().ok());
+    value.unwrap_or(0.0)
+}
+
+#[test]
+fn silent_connections_lock_nobody_out() {
+    let house = House::own(&["--connections-max", "20"]);
+    let silent: Vec<_> = (0..150).map(|_| Wire::to(house.address())).collect();
+    until("somebody else is served", WITHIN, || {
+        let answer = house.send(&Request::get("/api/version"));
+        (answer.status == 200).then_some(())
+    })
+    .expect("room is made");
+    assert!(number(&house, "semel_connections_open ") <= 36.0);
+    assert!(number(&house, "semel_connections_ended_total{reason=\"room\"} ") > 0.0);
+    assert_eq!(house.log().matches("(connections_max)").count(), 1, "{}", house.log());
+    drop(silent);
+    house.is_healthy();
+}
+
+#[test]
+fn who_sends_no_request_is_let_go() {
+    let house = House::own(&["--header-timeout-ms", "300", "--idle-timeout-ms", "600000"]);
+    for begun in ["", "GET /health HT", "GET /health HTTP/1.1\r\nHost: localhost\r\nX: "] {
+        let mut wire = Wire::to(house.address());
+        wire.send(begun.as_bytes());
+        assert!(wire.reply().is_none(), "{begun:?}");
+    }
+    let mut wire = Wire::to(house.address());
+    wire.send(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    assert_eq!(wire.reply().map(|reply| reply.status), Some(200));
+    // It may rest between two requests, but not within one.
+    wire.send(b"GET /health HTTP/1.1\r\n");
+    assert!(wire.reply().is_none());
+    assert!(number(&house, "semel_connections_ended_total{reason=\"header\"} ") >= 4.0);
+}
+
+#[test]
+fn who_rests_too_long_is_let_go() {
+    let house = House::own(&["--idle-timeout-ms", "300"]);
+    let mut wire = Wire::to(house.address());
+    wire.send(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    assert_eq!(wire.reply().map(|reply| reply.status), Some(200));
+    assert!(wire.has_ended());
+    assert!(number(&house, "semel_connections_ended_total{reason=\"idle\"} ") >= 1.0);
+}
+
+#[test]
+fn who_takes_no_answer_is_let_go() {
+    let house = House::own(&["--body-timeout-ms", "300"]);
+    let mut wire = Wire::to(house.address());
+    let asked = "GET /api-docs HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(300);
+    wire.send(asked.as_bytes());
+    until("the connection is ended", WITHIN, || {
+        let ended = number(&house, "semel_connections_ended_total{reason=\"answer\"} ");
+        (ended >= 1.0).then_some(())
+    })
+    .expect("it is ended");
+    house.is_healthy();
+}
+
+#[test]
+fn when_all_are_at_work_the_health_is_still_told() {
+    let house = House::own(&["--connections-max", "4", "--poll-wait-ms-max", "20000"]);
+    let poll = "GET /api/tasks/poll/batch/none?workerid=w&timeout=20000 HTTP/1.1\r\n";
+    let parked: Vec<_> = (0..4)
+        .map(|_| {
+            let mut wire = Wire::to(house.address());
+            wire.send(format!("{poll}Host: localhost\r\n\r\n").as_bytes());
+            wire
+        })
+        .collect();
+    let refused = until("nobody else has room", WITHIN, || {
+        Some(house.send(&Request::get("/api/version"))).filter(|answer| answer.status != 200)
+    });
+    let refused = refused.expect("it is refused");
+    assert_eq!((refused.status, refused.header("retry-after")), (503, Some("1")), "{refused:?}");
+    assert_eq!(refused.json()["code"], "CONNECTIONS_FULL");
+    for path in ["/health", "/api/health"] {
+        let answer = house.send(&Request::get(path));
+        assert_eq!((answer.status, answer.header("connection")), (200, Some("close")), "{path}");
+    }
+    drop(parked);
+    until("they have left", WITHIN, || {
+        (house.send(&Request::get("/api/version")).status == 200).then_some(())
+    })
+    .expect("there is room again");
+}
+
+/// A process with a low limit of its own making.
+struct Limited(Child);
+
+impl Drop for Limited {
+    fn drop(&mut self) {
+        let _ = self.0.kill(); // It may have ended already.
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn the_limit_of_open_files_is_raised() {
+    let directory = tempfile::tempdir().expect("a directory can be made");
+    let script = "ulimit -Sn 256 && exec \"$0\" server --store memory --listen 127.0.0.1:0";
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script]).arg(binary().expect("it is built")).current_dir(directory.path());
+    shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let server = Limited(shell.spawn().expect("it starts"));
+    let limits = format!("/proc/{}/limits", server.0.id());
+    until("the soft limit is the hard one", WITHIN, || {
+        let limits = std::fs::read_to_string(&limits).ok()?;
+        let line = limits.lines().find(|line| line.starts_with("Max open files"))?;
+        let mut words = line["Max open files".len()..].split_whitespace();
+        let (soft, hard) = (words.next()?, words.next()?);
+        (soft != "256" && (soft == hard || soft == "1048576")).then_some(())
+    })
+    .expect("it is raised");
+}
