@@ -41,12 +41,13 @@ pub(crate) fn written_keys<'t>(
     template: &'t Value,
 ) -> Vec<WrittenKey<'t>> {
     let task = step.task();
-    let places = match step.kind() {
-        Kind::DynamicFork => branches::places(task, parameter, template),
-        Kind::Dynamic if task.dynamic_task_name_param.as_deref() == Some(parameter) => {
-            vec![needed(&[])]
-        }
-        kind => places(kind, parameter, template),
+    let is_name = task.dynamic_task_name_param.as_deref() == Some(parameter);
+    let places = if step.kind() == Kind::DynamicFork {
+        branches::places(task, parameter, template)
+    } else if step.kind() == Kind::Dynamic && is_name {
+        vec![needed(&[])]
+    } else {
+        places(step.kind(), parameter, template)
     };
     let written = |KeyPlace { path, is_needed }: KeyPlace| {
         let text = path.iter().try_fold(template, |value, name| inside(value, name))?.as_str()?;

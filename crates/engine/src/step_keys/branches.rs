@@ -44,12 +44,11 @@ pub(super) fn places(fork: &WorkflowTask, parameter: &str, template: &Value) -> 
 fn step(written: &Value) -> Vec<KeyPlace> {
     let kind = kind_in(written.get("type"));
     let mut found = vec![needed(&["effect", "key"]), needed(&["cacheConfig", "key"])];
-    match kind {
-        Kind::SubWorkflow => {
-            found.extend(behind("subWorkflowParam", child(written.get("subWorkflowParam"))));
-        }
-        Kind::Event => found.push(needed(&["sink"])),
-        _ => {}
+    if kind == Kind::SubWorkflow {
+        found.extend(behind("subWorkflowParam", child(written.get("subWorkflowParam"))));
+    }
+    if kind == Kind::Event {
+        found.push(needed(&["sink"]));
     }
     if let Some(own) = written.get("inputParameters") {
         found.extend(behind("inputParameters", inputs(kind, own)));
