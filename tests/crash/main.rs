@@ -8,6 +8,7 @@
 mod check;
 mod cluster;
 mod directory;
+mod frozen;
 mod keys;
 mod ledger;
 mod load;

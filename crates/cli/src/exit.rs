@@ -2,7 +2,8 @@
 
 use semel_client::ClientError;
 use semel_server::{
-    AcceptError, BackupError, CannotAccept, CannotBackUp, CannotCopy, CannotRaise, ConfigError,
+    AcceptError, BackupError, CannotAccept, CannotBackUp, CannotCopy, CannotRaise, CannotSetBack,
+    ConfigError, SetBackError,
 };
 
 pub(crate) const FAILED: u8 = 1;
@@ -75,6 +76,12 @@ pub(crate) fn code(error: &anyhow::Error) -> u8 {
         Some(CannotAccept::Memory | CannotAccept::Postgres) => return ASKED_WRONGLY,
         Some(CannotAccept::Failed(error)) if error.is_served() => return CONFLICT,
         Some(CannotAccept::Failed(_)) | None => {}
+    }
+    match error.downcast_ref::<CannotSetBack>() {
+        Some(CannotSetBack::Failed(SetBackError::NoData { .. })) => return NOT_FOUND,
+        Some(CannotSetBack::Memory | CannotSetBack::Postgres) => return ASKED_WRONGLY,
+        Some(CannotSetBack::Failed(error)) if error.is_served() => return CONFLICT,
+        Some(CannotSetBack::Failed(_)) | None => {}
     }
     match error.downcast_ref::<CannotBackUp>() {
         Some(CannotBackUp::Memory | CannotBackUp::Postgres) => ASKED_WRONGLY,

@@ -29,6 +29,7 @@ mod rotate;
 mod script_child;
 mod secret;
 mod server;
+mod set_clock_back;
 mod show;
 mod task;
 mod times;
@@ -78,6 +79,7 @@ fn command() -> Command {
         .subcommand(copy::command())
         .subcommand(raise_fences::command())
         .subcommand(accept_loss::command())
+        .subcommand(set_clock_back::command())
         .subcommand(migrate::command())
         .subcommand(config::command())
         .subcommand(rotate::command())
@@ -95,6 +97,7 @@ fn run(matches: &ArgMatches) -> anyhow::Result<()> {
         Some((copy::NAME, matches)) => copy::execute(matches),
         Some((raise_fences::NAME, matches)) => raise_fences::execute(matches),
         Some((accept_loss::NAME, matches)) => accept_loss::execute(matches),
+        Some((set_clock_back::NAME, matches)) => set_clock_back::execute(matches),
         Some((migrate::NAME, matches)) => migrate::execute(matches),
         Some((doctor::NAME, matches)) => doctor::execute(matches),
         Some((completions::NAME, matches)) => completions::execute(matches, command()),

@@ -102,6 +102,8 @@ impl World {
             gauge!("semel_http_waiting", "share" => share.name()).set(waiting);
         }
         gauge!("semel_store_trouble").set(f64::from(u8::from(self.trouble().is_some())));
+        let skew_ms = self.store.clock().skew_ms().unwrap_or(0);
+        gauge!("semel_clock_skew_seconds").set(skew_ms as f64 / 1000.0);
         let age_ms = self.commit_age_ms().unwrap_or(0);
         gauge!("semel_last_commit_age_seconds").set(age_ms as f64 / 1000.0);
         self.observe_memory();

@@ -57,6 +57,7 @@ impl Health {
             details.extend(about.schema.map(|number| ("schema", json!(number))));
             details.extend(about.bytes.map(|bytes| ("bytes", json!(bytes))));
         }
+        details.extend(world.store.clock().skew_ms().map(|ms| ("aheadOfClockMs", json!(ms))));
         details.extend(world.commit_age_ms().map(|ms| ("lastCommitAgeMs", json!(ms))));
         let answers = about.map(drop).and_then(|()| world.store.fence_floor().map(drop));
         let state = match (answers, world.trouble()) {

@@ -9,7 +9,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use semel_runtime::{KeyRing, unopened_among};
 use semel_store_postgres::Schema;
-use semel_store_sqlite::{Look, OpenError, Shared, examine_beside, is_held, look, shared};
+use semel_store_sqlite::{
+    AHEAD_MS_MAX, Look, OpenError, Shared, examine_beside, is_held, look, shared,
+};
 
 use crate::config::{Config, Store};
 use crate::key_file::KeyFile;
@@ -321,6 +323,11 @@ fn clock(now_ms: i64, last_ms: Option<i64>) -> Finding {
         return Finding::fail("clock", "the clock of this machine is years behind", remedy);
     }
     let behind_ms = last_ms.map_or(0, |last| last.saturating_sub(now_ms));
+    if behind_ms > AHEAD_MS_MAX {
+        let says = format!("the stored data is {} days ahead of the clock", behind_ms / 86_400_000);
+        let remedy = "set the clock if it is wrong; if the data is: semel set-clock-back";
+        return Finding::fail("clock", says, remedy);
+    }
     if behind_ms > CLOCK_BEHIND_MS {
         let says = format!("the clock is {} s behind the stored data", behind_ms / 1000);
         let remedy = format!("{remedy}; until then a server goes on from the time it stored");
@@ -348,6 +355,8 @@ mod tests {
         assert_eq!(clock(now, Some(now + CLOCK_BEHIND_MS)).level, Level::Ok);
         let behind = clock(now, Some(now + 60_000));
         assert_eq!((behind.level, behind.says.contains("60 s behind")), (Level::Warn, true));
+        let years = clock(now, Some(now + 10 * 365 * 86_400_000));
+        assert_eq!((years.level, years.says.contains("3650 days")), (Level::Fail, true));
     }
 
     #[test]

@@ -22,6 +22,7 @@ mod numbers;
 mod otlp;
 mod process_variables;
 mod scripts;
+mod set_back;
 mod signals;
 mod stores;
 mod wiring;
@@ -45,6 +46,9 @@ pub use semel_engine::unenforceable;
 pub use semel_runtime::{NewKey, Resealed, Unreadable};
 pub use semel_store::Shelf;
 pub use semel_store::transfer::{Compared, Outcome, Step};
-pub use semel_store_sqlite::{AcceptError, Accepted, BackedUp, BackupError, Progress};
+pub use semel_store_sqlite::{
+    AcceptError, Accepted, BackedUp, BackupError, Progress, SetBack, SetBackError,
+};
+pub use set_back::{CannotSetBack, set_clock_back};
 pub use stores::{OpenError, node_name};
 pub use wiring::{RunError, run};

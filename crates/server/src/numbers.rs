@@ -104,6 +104,7 @@ const NUMBERS: &[(&str, Kind, &str)] = &[
     ("semel_cached_executions", Gauge, "Executions kept in memory, by kind"),
     ("semel_memory_bytes", Gauge, "What is held of the budget of memory, about, by kind"),
     ("semel_memory_budget_bytes", Gauge, "What may be held of it, by kind"),
+    ("semel_clock_skew_seconds", Gauge, "How far the store's time is ahead of the machine's clock"),
     ("semel_store_bytes", Gauge, "What the store takes on disk"),
     ("semel_store_trouble", Gauge, "1 while the store refuses writes"),
     ("semel_build_info", Gauge, "1, with the version as a label"),

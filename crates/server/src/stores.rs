@@ -31,7 +31,10 @@ impl OpenError {
 
 /// `node` names this process to a store that has several.
 pub(crate) fn open(config: &Config, node: &str) -> Result<Arc<dyn semel_store::Store>, OpenError> {
-    let clock = || Arc::new(Clock::wall());
+    let clock = || match config.test_clock {
+        true => Arc::new(Clock::wall_for_tests()),
+        false => Arc::new(Clock::wall()),
+    };
     Ok(match &config.store {
         Store::Memory => Arc::new(MemoryStore::new(clock())),
         Store::Sqlite => Arc::new(SqliteStore::open(&config.data, clock())?),

@@ -10,10 +10,12 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 use rusqlite::Connection;
 use semel_engine::Queue;
 use semel_model::Timestamp;
-use semel_store::{Due, Held, Mirror, Stamp, StoreError, Touches, Writer, Writes};
+use semel_store::{Clock, Due, Held, Mirror, Stamp, StoreError, Touches, Writer, Writes};
 
+use crate::credit;
 use crate::hold::{self, Seen};
 use crate::last_commit::LastCommit;
+use crate::open::AHEAD_MS_TOLD;
 use crate::read::Shared;
 use crate::write;
 
@@ -22,13 +24,49 @@ pub(crate) struct Core {
     mirror: Mirror,
     /// Counts writers; the latest is the lane.
     writers: u64,
+    /// What the clock has said of being away, as far as leases got it.
+    credited_ms: i64,
+    /// Somebody was told that the wall clock is behind.
+    is_ahead: bool,
     /// After a failed fsync nothing can be known until the file is opened again.
     is_unknown: bool,
 }
 
 impl Core {
-    pub(crate) fn new(connection: Connection, mirror: Mirror) -> Self {
-        Self { connection, mirror, writers: 0, is_unknown: false }
+    /// Open leases have got all that the clock has been away until now.
+    pub(crate) fn new(connection: Connection, mirror: Mirror, clock: &Clock) -> Self {
+        let credited_ms = clock.away_ms();
+        Self { connection, mirror, writers: 0, credited_ms, is_ahead: false, is_unknown: false }
+    }
+
+    /// Before anybody looks whether a lease is over. What time it is.
+    fn look(&mut self, clock: &Clock) -> Result<Timestamp, StoreError> {
+        let now = clock.now();
+        let away_ms = clock.away_ms();
+        let ms = away_ms - self.credited_ms;
+        if ms > 0 {
+            credit::open_leases(&self.connection, ms, now)?;
+            credit::reflect(&self.connection, &mut self.mirror)?;
+            self.credited_ms = away_ms;
+            tracing::warn!(
+                away_ms = ms,
+                "this process stood still, or the clock of the machine went forward; \
+                 open leases get that time"
+            );
+        }
+        Ok(now)
+    }
+
+    /// Once when the wall clock falls behind, and once when it has caught up.
+    fn tell_skew(&mut self, clock: &Clock) {
+        let Some(ahead_ms) = clock.skew_ms() else { return };
+        let is_ahead = ahead_ms > AHEAD_MS_TOLD;
+        if is_ahead && !self.is_ahead {
+            tracing::warn!(ahead_ms, "the clock of the machine went back; time waits for it");
+        } else if !is_ahead && self.is_ahead {
+            tracing::info!("the clock of the machine has caught up");
+        }
+        self.is_ahead = is_ahead;
     }
 }
 
@@ -91,8 +129,8 @@ fn enter(shared: &Shared, number: u64) -> Result<MutexGuard<'_, Core>, StoreErro
 
 impl Writer for SqliteWriter {
     fn hold(&mut self, touches: &Touches) -> Result<Held, StoreError> {
-        let now = self.shared.clock.now();
         let mut core = enter(&self.shared, self.number)?;
+        let now = core.look(&self.shared.clock)?;
         let Core { connection, mirror, .. } = &mut *core;
         hold::hold(connection, mirror, &mut self.seen, touches, now)
     }
@@ -127,7 +165,10 @@ impl Writer for SqliteWriter {
     }
 
     fn due(&mut self, now: Timestamp, max: usize) -> Result<Due, StoreError> {
-        Ok(enter(&self.shared, self.number)?.mirror.due(now, max))
+        let mut core = enter(&self.shared, self.number)?;
+        core.look(&self.shared.clock)?;
+        core.tell_skew(&self.shared.clock);
+        Ok(core.mirror.due(now, max))
     }
 
     fn next_due(&self) -> Option<Timestamp> {
@@ -138,8 +179,8 @@ impl Writer for SqliteWriter {
 #[cfg(test)]
 mod tests {
     use semel_engine::Delivery;
+    use semel_store::Store;
     use semel_store::conformance::samples;
-    use semel_store::{Clock, Store};
     use tempfile::TempDir;
 
     use super::*;
@@ -211,6 +252,36 @@ mod tests {
         let mut second = store.writer(0).unwrap();
         assert!(matches!(first.commit(one_entry()), Err(StoreError::Contended)));
         second.commit(one_entry()).unwrap();
+    }
+
+    #[test]
+    fn leases_get_the_time_in_which_this_process_stood_still() {
+        const HOUR_MS: i64 = 3_600_000;
+        let (directory, store) = open();
+        let clock = Arc::clone(store.clock());
+        let mut writer = store.writer(0).unwrap();
+        let row = samples::leased(samples::delivery(1, 1), samples::BEGIN);
+        let (place, until) = (samples::place_of(&row), row.hand_out.lease_until.unwrap());
+        let stamp = Stamp { lane: 0, round: 1, at: samples::BEGIN, fence: 1 };
+        writer.commit(Writes { stamp, ..samples::put_deliveries([row]) }).unwrap();
+        clock.freeze_ms(HOUR_MS);
+        let due = writer.due(clock.now(), 9).unwrap();
+        assert!(due.deliveries.is_empty(), "it could not be renewed: {due:?}");
+        let lease = |store: &SqliteStore| store.delivery(place).unwrap().unwrap().hand_out;
+        assert_eq!(lease(&store).lease_until, Some(until.plus_ms(HOUR_MS)));
+        clock.freeze_ms(HOUR_MS);
+        let touches = Touches { deliveries: [place].into(), ..Touches::default() };
+        let held = writer.hold(&touches).unwrap();
+        let found = held.deliveries[&place].as_ref().unwrap().hand_out.lease_until;
+        assert_eq!(found, Some(until.plus_ms(2 * HOUR_MS)), "decided on what it is now");
+        drop((writer, store));
+        let store = SqliteStore::open(directory.path(), Arc::clone(&clock)).unwrap();
+        assert_eq!(lease(&store).lease_until, found, "the time is not credited twice");
+        let mut writer = store.writer(0).unwrap();
+        clock.advance_ms(59_000);
+        assert!(writer.due(clock.now(), 9).unwrap().deliveries.is_empty());
+        clock.advance_ms(2_000);
+        assert_eq!(writer.due(clock.now(), 9).unwrap().deliveries, [place]);
     }
 
     #[test]

@@ -20,7 +20,7 @@ use crate::index::SqliteIndex;
 use crate::last_commit::CommitNote;
 use crate::lock::{Lock, lock};
 use crate::readers::Readers;
-use crate::{fault, migrate, private, read, write};
+use crate::{credit, fault, migrate, private, read};
 
 pub(crate) const DATABASE: &str = "semel.db";
 const PAGE_BYTES: i64 = 8192;
@@ -28,6 +28,9 @@ const CACHE_KIB: i64 = 32 * 1024;
 const STATEMENTS: usize = 64;
 /// The writer waits for nobody but a checkpoint that starts the log again.
 const BUSY_MS: u64 = 10_000;
+/// Data whose time is further ahead of the clock than a day is not served.
+pub const AHEAD_MS_MAX: i64 = 24 * 3_600_000;
+pub(crate) const AHEAD_MS_TOLD: i64 = 5_000;
 
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
@@ -54,6 +57,12 @@ pub enum OpenError {
         .directory.display()
     )]
     Unfinished { directory: PathBuf, from: String },
+    #[error(
+        "the time of the data in {} is {} ahead of the clock of this machine; set the clock if it \
+         is wrong; if the data is, because a clock was once ahead: semel set-clock-back --data {}",
+        .directory.display(), span(.ahead_ms), .directory.display()
+    )]
+    Ahead { directory: PathBuf, ahead_ms: i64 },
     #[error(transparent)]
     Damaged(Box<Damage>),
     #[error("the database could not be opened")]
@@ -65,6 +74,15 @@ pub enum OpenError {
 impl From<Damage> for OpenError {
     fn from(damage: Damage) -> Self {
         Self::Damaged(Box::new(damage))
+    }
+}
+
+/// In whole units, the largest that fits.
+fn span(ms: &i64) -> String {
+    match ms / 1_000 {
+        seconds if seconds >= 2 * 86_400 => format!("{} days", seconds / 86_400),
+        seconds if seconds >= 2 * 3_600 => format!("{} hours", seconds / 3_600),
+        seconds => format!("{seconds} s"),
     }
 }
 
@@ -110,7 +128,7 @@ pub(crate) fn open(
     migrate::run(&mut connection, clock.now())?;
     if purpose == Purpose::Serve {
         refuse_unfinished(&connection, directory)?;
-        credit_downtime(&connection, clock)?;
+        credit_downtime(&connection, directory, clock)?;
     }
     let mirror = mirror(&connection, clock.now())?;
     let documents_generation = connection.query_row(
@@ -167,21 +185,33 @@ fn refuse_unfinished(connection: &Connection, directory: &Path) -> Result<(), Op
     Err(OpenError::Unfinished { directory, from })
 }
 
-fn credit_downtime(connection: &Connection, clock: &Clock) -> Result<(), OpenError> {
+fn credit_downtime(
+    connection: &Connection,
+    directory: &Path,
+    clock: &Clock,
+) -> Result<(), OpenError> {
     let last: Option<i64> =
         connection.query_row("SELECT max(at) FROM lanes", [], |row| row.get(0))?;
     let Some(last) = last.map(Timestamp::from_ms) else { return Ok(()) };
+    refuse_far_ahead(directory, last, clock)?;
     clock.not_before(last);
     let now = clock.now();
-    let downtime_ms = now.since_ms(last);
-    write::transact(connection, || {
-        let credit = "UPDATE deliveries SET lease_until = min(lease_until, ?1 - ?2) + ?2 \
-                      WHERE leased AND lease_until IS NOT NULL";
-        connection.execute(credit, (i64::MAX, downtime_ms)).map_err(fault::of)?;
-        // Else a second start before the first round would credit the same time again.
-        connection.execute("UPDATE lanes SET at = ?1", [now.ms()]).map_err(fault::of)?;
-        Ok(())
-    })?;
+    Ok(credit::open_leases(connection, now.since_ms(last), now)?)
+}
+
+/// Time that was once wrong would stay so, and nobody would see why nothing comes due when it should.
+fn refuse_far_ahead(directory: &Path, last: Timestamp, clock: &Clock) -> Result<(), OpenError> {
+    let ahead_ms = clock.ahead_ms(last).unwrap_or(0);
+    if ahead_ms > AHEAD_MS_MAX {
+        return Err(OpenError::Ahead { directory: directory.to_owned(), ahead_ms });
+    }
+    if ahead_ms > AHEAD_MS_TOLD {
+        tracing::warn!(
+            ahead_ms,
+            "the clock of this machine is behind the time of the data, which goes on from where it \
+             was and waits for the clock; keep the clock with NTP"
+        );
+    }
     Ok(())
 }
 

@@ -91,7 +91,7 @@ impl SqliteStore {
         let shared = Shared {
             _checkpointer: opened.checkpointer,
             readers: opened.readers,
-            core: Mutex::new(Core::new(opened.connection, opened.mirror)),
+            core: Mutex::new(Core::new(opened.connection, opened.mirror, &clock)),
             at_hand: AtHand::default(),
             index: opened.index,
             commits: opened.commits,

@@ -166,6 +166,12 @@ impl Mirror {
         self.spots.insert(place, spot);
     }
 
+    /// A row that has changed without a round.
+    pub fn replace(&mut self, row: &Delivery) {
+        self.remove(Place { execution: row.execution, task: row.task });
+        self.insert(row);
+    }
+
     /// A row that is ready when it is written is no news to the timers: its commit wakes waiters.
     fn promote(&mut self, row: &Delivery, now: Timestamp) {
         let rank = Rank::of(row);
