@@ -4,7 +4,7 @@ use semel_model::WorkflowStatus;
 use serde_json::{Value, json};
 
 use crate::bench::Bench;
-use crate::shapes::{flow, once, repeat, with};
+use crate::shapes::{flow, for_each, once, with};
 
 fn text(bytes: usize) -> Value {
     json!({"text": "x".repeat(bytes)})
@@ -24,9 +24,9 @@ fn payloads_are_counted_as_long_as_they_are() {
 
 #[test]
 fn a_loop_that_keeps_its_last_turns_only_grows_no_heavier() {
-    let body = repeat("l", &[once("x")]);
+    let body = for_each("l", &[once("x")]);
     let each = with(body, json!({"inputParameters": {"keepLastN": 2}}));
-    let mut run = Bench::start(flow(&[each]), json!({"max": 12}));
+    let mut run = Bench::start(flow(&[each]), json!({"items": vec![1; 12]}));
     let mut weights = Vec::new();
     for turn in 1..=12 {
         run.complete(&format!("x__{turn}"), text(10_000));
