@@ -158,7 +158,7 @@ impl Round {
                     return Err(Outcome::Answer(Err(rejection.into())));
                 }
                 Ok(Err(Stop::Miss(rows))) => {
-                    self.look_up(world, draft, before.id(), rows, facts)?;
+                    self.look_up(world, draft, before, rows, facts)?;
                 }
                 Err(panic) => {
                     let text = panic.downcast_ref::<String>().cloned();
@@ -178,12 +178,13 @@ impl Round {
         &self,
         world: &World,
         draft: &Draft,
-        execution: ExecutionId,
+        run: &Execution,
         rows: Rows,
         facts: &mut Facts,
     ) -> Result<(), Outcome> {
         match rows {
             Rows::Deliveries(tasks) => {
+                let execution = run.id();
                 let places = tasks.into_iter().map(|task| Place { execution, task });
                 Err(Outcome::Again(Want::Deliveries(places.collect())))
             }
@@ -216,6 +217,8 @@ impl Round {
                     Err(failure) => return Err(Outcome::Answer(Err(failure))),
                 };
                 facts.know(name, version, found.as_ref());
+                // Whoever asks for it is about to begin a run of it, most often.
+                facts.descendants = self.open_descendants(world, draft, run.root())?;
                 Ok(())
             }
             Rows::Guard(key) => {
@@ -230,9 +233,8 @@ impl Round {
                 if absent.len() > 1 {
                     return Err(Outcome::Again(Want::Records(absent)));
                 }
-                keys.into_iter().try_for_each(|key| {
-                    self.look_up(world, draft, execution, Rows::Guard(key), facts)
-                })
+                keys.into_iter()
+                    .try_for_each(|key| self.look_up(world, draft, run, Rows::Guard(key), facts))
             }
             Rows::Record(key) => {
                 let claimed = draft.claims.get(&key).map(|run| Claim::live(*run));

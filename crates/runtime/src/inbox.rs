@@ -2,9 +2,9 @@
 //!
 //! A caller needs a credit to enter. When the lane falls behind, starts are shed first, reports and
 //! lease renewals last: finishing old work beats beginning new work. Internal sends never block and
-//! need none, because the row they are about will be found again. Half of a round is for callers and
-//! half for internal work, as far as both have so much; how internal work shares its half is in
-//! `shares.rs`.
+//! need none, because the row they are about will be found again. A round that callers wait for takes
+//! little internal work, so that it is short, and never less than it takes of them; how internal work
+//! shares its part is in `shares.rs`.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,6 +19,9 @@ use crate::work::Item;
 
 /// Items a lane may owe an answer to.
 const CREDITS_MAX: usize = 8192;
+
+/// Internal work in a round with few callers.
+pub(crate) const BESIDE_CALLERS: usize = 128;
 
 /// In the order in which they are shed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -131,7 +134,8 @@ impl Inbox {
         let own = state.own.len().min(max / 2);
         let count = state.items.len().min(max - own);
         let mut items: Vec<Item> = state.items.drain(..count).collect();
-        items.extend(state.own.take(max - count, is_doomed));
+        let own_max = if count > 0 { BESIDE_CALLERS.max(count) } else { max };
+        items.extend(state.own.take(own_max.min(max - count), is_doomed));
         items
     }
 
@@ -223,6 +227,11 @@ impl Inbox {
         self.len() == 0
     }
 
+    /// Somebody outside waits for an answer.
+    pub(crate) fn has_callers(&self) -> bool {
+        !self.state().items.is_empty()
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -246,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn callers_have_half_of_a_round_beside_any_amount_of_internal_work() {
+    fn callers_wait_one_short_round_beside_any_amount_of_internal_work() {
         let inbox = Inbox::default();
         let asked = |items: &[Item]| items.iter().filter(|item| item.credit.is_some()).count();
         (0..1_000).for_each(|_| inbox.push(Item::unasked(Work::Beat)));
@@ -260,6 +269,12 @@ mod tests {
         }
         let round = inbox.gather(100, &|_| false);
         assert_eq!((asked(&round), round.len()), (50, 100), "and nobody takes all of it");
+        drop(inbox.gather(950, &|_| false));
+        assert!(!inbox.has_callers());
+        (0..1_000).for_each(|_| inbox.push(Item::unasked(Work::Beat)));
+        assert!(inbox.submit(Item::unasked(Work::Beat), Class::Start).is_ok());
+        assert_eq!(inbox.gather(512, &|_| false).len(), BESIDE_CALLERS + 1, "it is short");
+        assert_eq!(inbox.gather(512, &|_| false).len(), 512, "who waits alone has all of it");
         assert_eq!(inbox.gather(1, &|_| false).len(), 1);
     }
 

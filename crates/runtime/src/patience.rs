@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 use semel_store::StoreError;
 
+use crate::inbox::BESIDE_CALLERS;
 use crate::lane::Lane;
 use crate::work::Item;
 
@@ -26,16 +27,17 @@ impl Lane {
         let mut items = self.decided_again();
         let is_doomed = |item: &Item| self.world.is_doomed(&item.work);
         items.extend(self.inbox.gather(self.width - items.len(), &is_doomed));
-        let rest = self.again.len().min(self.width - items.len());
-        items.extend(self.again.drain(..rest));
         (items, false)
     }
 
-    /// Decided again before what waits, but internal work in no more than half of a round that others
-    /// wait for too: a party all of whose items need a second look must not have all of it.
+    /// Decided again before what waits, but little internal work in a round that callers wait for: a
+    /// party all of whose items need a second look must not have all of it.
     fn decided_again(&mut self) -> Vec<Item> {
         let (mut items, mut internal) = (Vec::new(), 0);
-        let internal_max = self.width.div_ceil(2);
+        let internal_max = match self.inbox.has_callers() {
+            true => self.width.div_ceil(2).min(BESIDE_CALLERS),
+            false => self.width,
+        };
         for item in std::mem::take(&mut self.again) {
             let is_internal = item.credit.is_none();
             let is_over = items.len() >= self.width || (is_internal && internal >= internal_max);
