@@ -38,7 +38,6 @@ impl Guard {
     async fn serve(&self, request: Request, next: Next) -> Response {
         let known = self.known.as_deref();
         if let Some(error) = known.and_then(|known| params::misspelt(request.uri(), known)) {
-            discard_body(request).await;
             return error.into_response();
         }
         match &self.keyed {
