@@ -81,6 +81,7 @@ macro_rules! conformance {
                 ready_tasks_are_held_until_their_payloads_are_large_together,
                 a_leased_task_is_not_ready,
                 a_task_of_an_execution_that_is_over_is_not_ready,
+                tasks_of_a_definition_that_is_passed_over_stay_for_others,
                 queues_differ_by_type_and_domain,
                 a_token_finds_what_was_handed_out_under_it,
                 tasks_in_flight_are_counted_over_all_domains,

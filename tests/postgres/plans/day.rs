@@ -40,6 +40,7 @@ fn touches(number: u8, waits: bool) -> Touches {
         waiters: [(RecordKey::lock("door"), 9), (key(number), 9)].into(),
         documents: [document(number.into())].into(),
         waits,
+        ..Touches::default()
     }
 }
 

@@ -96,6 +96,25 @@ pub fn a_leased_task_is_not_ready(fixture: &mut dyn Fixture) {
     assert_eq!(desk.ready(&queue("work"), 9), [place(1, 1), place(1, 2)]);
 }
 
+pub fn tasks_of_a_definition_that_is_passed_over_stay_for_others(fixture: &mut dyn Fixture) {
+    let mut desk = Desk::new(fixture);
+    let busy = Digest::of(b"busy");
+    let row = |number: u8| Delivery {
+        definition: if number % 2 == 0 { busy } else { Digest::of(b"quiet") },
+        ..samples::delivery(1, number)
+    };
+    desk.commit(samples::put_deliveries((0..8).map(row)));
+    for _ in 0..2 {
+        let mut touches = Touches::default();
+        touches.want(&queue("work"), 3, &[busy].into());
+        assert_eq!(desk.look(&touches).ready[&queue("work")], [1, 3, 5].map(|at| place(1, at)));
+        touches.want(&queue("work"), 1, &BTreeSet::new());
+        let all = desk.look(&touches);
+        assert_eq!(all.ready[&queue("work")], [0, 1, 2, 3].map(|at| place(1, at)));
+        desk.crash();
+    }
+}
+
 pub fn a_task_of_an_execution_that_is_over_is_not_ready(fixture: &mut dyn Fixture) {
     let mut desk = Desk::new(fixture);
     let rows = [samples::delivery(1, 1), samples::delivery(1, 2), samples::delivery(2, 1)];
