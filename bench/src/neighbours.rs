@@ -52,7 +52,12 @@ pub(crate) async fn run(options: &Options) -> Result<Report> {
         if at == 0 {
             report.fdatasync(disk::probe_fdatasync(site.directory())?);
         }
-        beside(*neighbour, &site, options, &mut report).await?;
+        // One beside which nobody is served any more must not hide the figures of the others.
+        if let Err(error) = beside(*neighbour, &site, options, &mut report).await {
+            let name = neighbour.name();
+            report.text(&format!("beside_{name}_ended"), &format!("{error:#}"));
+            report.problems(&format!("beside_{name}_failures_count"), 1);
+        }
     }
     Ok(report)
 }

@@ -16,8 +16,8 @@ use crate::tally::Tally;
 
 /// Requests to a service that drips; many more than a server has places.
 const DRIPS: usize = 500;
-/// Text that a pattern is asked to look at.
-const TEXT_BYTES: usize = 600_000;
+/// Text that a pattern is asked to look at: about as much as an expression may cost.
+const TEXT_BYTES: usize = 90_000;
 /// Tasks of a definition.
 const TASKS: usize = 100_000;
 /// Loops without end.
