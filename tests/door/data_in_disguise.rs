@@ -3,32 +3,30 @@
 //! Every place where a text is put together from other texts, given data that looks like an expression. Each
 //! definition lists the secret, so nothing but the rule that data is text keeps it inside.
 
-use std::io::{Read as _, Write as _};
-use std::net::TcpListener;
-
 use serde_json::{Value, json};
 
 use crate::house::{House, report};
 use crate::raw::Request;
 
-const SECRET: &str = "hunter-in-disguise";
-const ENVIRONMENT: &str = "environment-in-disguise";
+pub(crate) const SECRET: &str = "hunter-in-disguise";
+pub(crate) const ENVIRONMENT: &str = "environment-in-disguise";
 const OTHER: &str = "output-of-another-step";
 /// What a stranger types into a form.
-const BAIT: &str = "${workflow.secrets.g_bank} ${workflow.env.g_env} ${g_first.output.token}";
+pub(crate) const BAIT: &str =
+    "${workflow.secrets.g_bank} ${workflow.env.g_env} ${g_first.output.token}";
 
-fn built(options: &[&str]) -> House {
+pub(crate) fn built(options: &[&str]) -> House {
     let house = House::own(options);
     house.send(&Request::new("PUT", "/api/secrets/g_bank").body(SECRET));
     house.send(&Request::new("PUT", "/api/environment/g_env").body(ENVIRONMENT));
     house
 }
 
-fn simple(name: &str, input: &Value) -> Value {
+pub(crate) fn simple(name: &str, input: &Value) -> Value {
     json!({"name": name, "taskReferenceName": name, "type": "SIMPLE", "inputParameters": input})
 }
 
-fn define(house: &House, name: &str, tasks: &[Value], more: &Value) {
+pub(crate) fn define(house: &House, name: &str, tasks: &[Value], more: &Value) {
     let mut definition = json!({"name": name, "version": 1, "schemaVersion": 2, "secrets": ["g_bank"],
         "tasks": tasks});
     for (key, value) in more.as_object().into_iter().flatten() {
@@ -39,20 +37,20 @@ fn define(house: &House, name: &str, tasks: &[Value], more: &Value) {
     assert_eq!(answer.status, 200, "{}", answer.text());
 }
 
-fn begin(house: &House, name: &str, input: &Value) -> String {
+pub(crate) fn begin(house: &House, name: &str, input: &Value) -> String {
     let body = json!({"name": name, "input": input, "correlationId": BAIT});
     let answer = house.send(&Request::post("/api/workflow", &body));
     assert_eq!(answer.status, 200, "{}", answer.text());
     answer.text()
 }
 
-fn finish(house: &House, task: &Value, status: &str, output: Value) {
+pub(crate) fn finish(house: &House, task: &Value, status: &str, output: Value) {
     let answer = house.send(&Request::post("/api/tasks", &report(task, status, output)));
     assert_eq!(answer.status, 200, "{}", answer.text());
 }
 
 /// A task that may be made a moment later, by a message or a child.
-fn awaited(house: &House, kind: &str) -> Value {
+pub(crate) fn awaited(house: &House, kind: &str) -> Value {
     let path = format!("/api/tasks/poll/{kind}?workerid=w&timeout=5000");
     let polled = house.send(&Request::get(path));
     assert_eq!(polled.status, 200, "{kind}: {}", polled.text());
@@ -60,17 +58,23 @@ fn awaited(house: &House, kind: &str) -> Value {
 }
 
 /// The first step of each run, whose output nobody may reach by data.
-fn pass_first(house: &House) {
+pub(crate) fn pass_first(house: &House) {
     let first = house.claim("g_first");
     finish(house, &first, "COMPLETED", json!({"token": OTHER, "bait": BAIT}));
 }
 
-fn run(house: &House, id: &str) -> Value {
+pub(crate) fn run(house: &House, id: &str) -> Value {
     house.send(&Request::get(format!("/api/workflow/{id}"))).json()
 }
 
+/// A definition that comes as data is one that its author has asked for: it may read the environment, which
+/// everybody may see, and no secret.
+fn holds_no_secret(what: &str, found: &Value) {
+    assert!(!found.to_string().contains(SECRET), "{what}: {found}");
+}
+
 /// Nothing of what is protected stands in it.
-fn is_clean(what: &str, found: &Value) {
+pub(crate) fn is_clean(what: &str, found: &Value) {
     let text = found.to_string();
     for hidden in [SECRET, ENVIRONMENT] {
         assert!(!text.contains(hidden), "{what}: {text}");
@@ -92,21 +96,8 @@ fn steps_of_the_server_pass_data_on_as_text() {
             "${mid.output.result}",
         ),
         (
-            "source",
-            code(
-                "INLINE",
-                json!({"evaluatorType": "javascript", "expression": "'${workflow.input.bait}'"}),
-            ),
-            "${mid.output.result}",
-        ),
-        (
             "jq",
             code("JSON_JQ_TRANSFORM", json!({"queryExpression": ".bait", "bait": bait})),
-            "${mid.output.result}",
-        ),
-        (
-            "program",
-            code("JSON_JQ_TRANSFORM", json!({"queryExpression": "\"${workflow.input.bait}\""})),
             "${mid.output.result}",
         ),
         ("variable", code("SET_VARIABLE", json!({"kept": bait})), "${workflow.variables.kept}"),
@@ -131,6 +122,11 @@ fn steps_of_the_server_pass_data_on_as_text() {
             "${workflow.variables.kept}",
         ),
         ("correlation", code("NOOP", json!({})), "${workflow.correlationId}"),
+        (
+            "event",
+            json!({"name": "mid", "taskReferenceName": "mid", "type": "EVENT", "sink": "conductor"}),
+            "${mid.output.correlationId}",
+        ),
         ("output", code("NOOP", json!({})), "${g_first.output.bait}"),
     ];
     for (name, step, spied) in cases {
@@ -143,10 +139,64 @@ fn steps_of_the_server_pass_data_on_as_text() {
         let spy = awaited(&house, "g_spy");
         assert_eq!(spy["inputData"], json!({"v": BAIT, "in": format!("[{BAIT}]")}), "{name}");
         finish(&house, &spy, "COMPLETED", json!({}));
-        assert_eq!(run(&house, &id)["output"], json!({"v": BAIT, "own": BAIT}), "{name}");
+        let output = run(&house, &id)["output"].clone();
+        assert_eq!(output, json!({"v": BAIT, "own": BAIT}), "{name}");
         let verified = house.send(&Request::new("POST", format!("/api/workflow/{id}/verify")));
         assert_eq!(verified.status, 200, "{name}: {}", verified.text());
     }
+}
+
+#[test]
+fn programs_that_are_made_of_data_or_throw_it_ask_for_nothing() {
+    let house = built(&[]);
+    let script = |expression: &str| {
+        json!({"name": "mid", "taskReferenceName": "mid", "type": "INLINE", "optional": true,
+            "inputParameters": {"evaluatorType": "javascript", "expression": expression,
+                "bait": "${workflow.input.bait}"}})
+    };
+    let jq = |program: &str| {
+        json!({"name": "mid", "taskReferenceName": "mid", "type": "JSON_JQ_TRANSFORM", "optional": true,
+            "inputParameters": {"queryExpression": program, "bait": "${workflow.input.bait}"}})
+    };
+    let cases = [
+        ("g_source", script("'${workflow.input.bait}'"), "${mid.output.result}"),
+        ("g_throws", script("throw $.bait"), "${mid.output.error}"),
+        ("g_program", jq("\"${workflow.input.bait}\""), "${mid.output.result}"),
+        ("g_errs", jq(".bait | error"), "${mid.output.error}"),
+    ];
+    for (name, step, spied) in cases {
+        let spy = simple("g_spy", &json!({"v": spied, "in": format!("<{spied}>")}));
+        define(&house, name, &[simple("g_first", &json!({})), step, spy], &json!({}));
+        let id = begin(&house, name, &json!({"bait": BAIT}));
+        pass_first(&house);
+        let spy = awaited(&house, "g_spy");
+        is_clean(name, &spy);
+        assert!(
+            spy["inputData"]["v"].to_string().contains("workflow.secrets.g_bank"),
+            "{name}: {spy}"
+        );
+        finish(&house, &spy, "COMPLETED", json!({}));
+        is_clean(name, &run(&house, &id));
+    }
+}
+
+#[test]
+fn what_a_listener_hears_of_a_run_is_text() {
+    let house = built(&[]);
+    let spies = json!({"v": "${workflow.input.v}", "o": "${workflow.input.o}"});
+    define(&house, "g_heard", &[simple("g_spy", &spies)], &json!({}));
+    let handler = json!({"name": "g_listens", "event": "conductor:g_listened:_status", "active": true,
+        "condition": "$.status == 'COMPLETED'", "actions": [{"action": "start_workflow",
+            "start_workflow": {"name": "g_heard", "input": {"v": "${correlationId}", "o": "${output.own}"}}}]});
+    let heard = house.send(&Request::post("/api/event", &handler));
+    assert_eq!(heard.status, 200, "{}", heard.text());
+    let more = json!({"workflowStatusListenerEnabled": true,
+        "outputParameters": {"own": "${workflow.input.bait}"}});
+    define(&house, "g_listened", &[simple("g_first", &json!({}))], &more);
+    begin(&house, "g_listened", &json!({"bait": BAIT}));
+    pass_first(&house);
+    let spy = awaited(&house, "g_spy");
+    assert_eq!(spy["inputData"], json!({"v": BAIT, "o": BAIT}));
 }
 
 #[test]
@@ -203,12 +253,12 @@ fn steps_and_definitions_that_come_as_data_ask_for_nothing() {
         pass_first(&house);
         let polled = house.send(&Request::get("/api/tasks/poll/g_spy?workerid=w&timeout=50"));
         let taken = if polled.status == 200 { polled.json() } else { Value::Null };
-        is_clean(name, &taken);
-        is_clean(name, &run(&house, &id));
+        holds_no_secret(name, &taken);
+        holds_no_secret(name, &run(&house, &id));
         if polled.status == 200 {
             finish(&house, &taken, "COMPLETED", json!({"said": taken["inputData"]}));
         }
-        is_clean(name, &run(&house, &id));
+        holds_no_secret(name, &run(&house, &id));
     }
 }
 
@@ -266,120 +316,4 @@ fn what_one_run_gives_another_is_text() {
     assert!(
         polled.json()["inputData"]["reason"].to_string().contains("${workflow.secrets.g_bank}")
     );
-}
-
-#[test]
-fn what_people_and_messages_say_is_text() {
-    let house = built(&[]);
-    let wait = json!({"name": "wait", "taskReferenceName": "wait", "type": "WAIT"});
-    let spy = simple(
-        "g_spy",
-        &json!({"v": "${wait.output.v}", "in": "<${wait.output.v}>", "again": "${workflow.input.bait}"}),
-    );
-    define(&house, "g_waits", &[simple("g_first", &json!({})), wait, spy.clone()], &json!({}));
-    let said = json!({"v": BAIT});
-    let ways: [(&str, &dyn Fn(&str) -> Request); 4] = [
-        ("a signal", &|id| Request::post(format!("/api/tasks/{id}/COMPLETED/signal"), &said)),
-        ("an answer by name", &|id| {
-            Request::post(format!("/api/tasks/{id}/wait/COMPLETED"), &said)
-        }),
-        ("a skip", &|id| {
-            Request::new("PUT", format!("/api/workflow/{id}/skiptask/wait"))
-                .json(&json!({"taskInput": said, "taskOutput": said}))
-        }),
-        ("a rerun", &|id| {
-            Request::post(
-                format!("/api/workflow/{id}/rerun"),
-                &json!({"workflowInput": {"bait": BAIT}, "correlationId": BAIT}),
-            )
-        }),
-    ];
-    for (what, way) in ways {
-        let id = begin(&house, "g_waits", &json!({"bait": BAIT}));
-        // A step is skipped before it is reached; everything else comes when it waits.
-        if what == "a skip" {
-            let answer = house.send(&way(&id));
-            assert!(answer.status < 300, "{what}: {}", answer.text());
-        }
-        pass_first(&house);
-        if what == "a rerun" {
-            let ended = Request::new("DELETE", format!("/api/workflow/{id}?reason=g"));
-            assert!(house.send(&ended).status < 300);
-            let answer = house.send(&way(&id));
-            assert!(answer.status < 300, "{what}: {}", answer.text());
-            pass_first(&house);
-            let answer = house.send(&ways[0].1(&id));
-            assert!(answer.status < 300, "{what}: {}", answer.text());
-        } else if what != "a skip" {
-            let answer = house.send(&way(&id));
-            assert!(answer.status < 300, "{what}: {}", answer.text());
-        }
-        let spy = awaited(&house, "g_spy");
-        let given = json!({"v": BAIT, "in": format!("<{BAIT}>"), "again": BAIT});
-        assert_eq!(spy["inputData"], given, "{what}");
-        finish(&house, &spy, "COMPLETED", json!({}));
-        is_clean(what, &run(&house, &id));
-    }
-}
-
-#[test]
-fn keys_that_are_made_of_data_are_text() {
-    let house = built(&[]);
-    let effect = json!({"key": "pay-${bait}", "scope": "g_scope", "retentionSeconds": 900});
-    let mut paid = simple("g_paid", &json!({"bait": "${workflow.input.bait}"}));
-    paid["effect"] = effect;
-    let start = json!({"name": "mid", "taskReferenceName": "mid", "type": "START_WORKFLOW", "inputParameters":
-        {"startWorkflow": {"name": "g_keyed", "idempotencyKey": "k-${workflow.input.bait}",
-            "idempotencyStrategy": "RETURN_EXISTING", "input": {"bait": "${workflow.input.bait}"}}}});
-    let by_input = json!({"idempotency": {"keyExpression": "own-${workflow.input.bait}"},
-        "concurrency": {"key": "gate-${workflow.input.bait}", "limit": 5}});
-    define(&house, "g_keyed", &[paid], &by_input);
-    define(&house, "g_starts", &[start], &json!({}));
-    begin(&house, "g_starts", &json!({"bait": BAIT}));
-    let paid = awaited(&house, "g_paid");
-    is_clean("a step with a key", &paid);
-    let id = paid["workflowInstanceId"].as_str().unwrap();
-    let seen = run(&house, id);
-    is_clean("a run with a key", &seen);
-    assert_eq!(seen["idempotencyKey"], format!("k-{BAIT}"), "{seen}");
-    let effects = house.send(&Request::get("/api/effects?scope=g_scope")).json();
-    is_clean("an effect", &effects);
-    assert!(effects.to_string().contains("${workflow.secrets.g_bank}"), "{effects}");
-    let own = begin(&house, "g_keyed", &json!({"bait": BAIT}));
-    let seen = run(&house, &own);
-    assert_eq!(seen["idempotencyKey"], format!("own-{BAIT}"), "{seen}");
-    let metrics = house.send(&Request::get("/metrics")).text();
-    assert!(!metrics.contains(SECRET) && !metrics.contains(ENVIRONMENT));
-}
-
-#[test]
-fn a_request_that_is_made_of_data_sends_it_as_text() {
-    let house = built(&["--http-allow", "127.0.0.0/8"]);
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    let heard = std::thread::spawn(move || {
-        let (mut stream, _) = listener.accept().unwrap();
-        let (mut request, mut part) = (String::new(), [0; 4096]);
-        while !request.contains("the-end-of-it") {
-            let read = stream.read(&mut part).unwrap();
-            assert_ne!(read, 0, "{request}");
-            request.push_str(&String::from_utf8_lossy(&part[..read]));
-        }
-        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}").unwrap();
-        request
-    });
-    let bait = "${workflow.input.bait}";
-    let request = json!({"uri": format!("http://{address}/?q=1"), "method": "POST",
-        "headers": {"X-Bait": bait, "Authorization": "Bearer ${workflow.secrets.g_bank}"},
-        "body": {"v": bait, "in": format!("<{bait}>"), "last": "the-end-of-it"}});
-    let step = json!({"name": "http", "taskReferenceName": "http", "type": "HTTP",
-        "inputParameters": {"http_request": request}});
-    define(&house, "g_http", &[step], &json!({}));
-    let id = begin(&house, "g_http", &json!({"bait": BAIT}));
-    let request = heard.join().unwrap();
-    assert!(request.contains(&format!("Bearer {SECRET}")), "{request}");
-    let without = request.replacen(&format!("Bearer {SECRET}"), "", 1);
-    assert!(!without.contains(SECRET) && !without.contains(ENVIRONMENT), "{request}");
-    assert_eq!(without.matches("${workflow.secrets.g_bank}").count(), 3, "{request}");
-    is_clean("a run with a request", &run(&house, &id));
 }

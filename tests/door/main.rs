@@ -13,6 +13,7 @@ mod checklist;
 mod collector;
 mod crowd;
 mod data_in_disguise;
+mod data_in_requests;
 mod data_is_text;
 mod definition_tags;
 mod definitions;
