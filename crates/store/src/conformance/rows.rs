@@ -46,7 +46,7 @@ pub fn a_head_is_read_as_it_was_written_in_every_status(fixture: &mut dyn Fixtur
 pub fn a_change_of_any_one_field_of_a_head_is_written(fixture: &mut dyn Fixture) {
     let mut desk = Desk::new(fixture);
     let bare = samples::head(1);
-    let steps: [fn(&mut Head, &Head); 12] = [
+    let steps: [fn(&mut Head, &Head); 13] = [
         |head, bare| head.link = bare.link,
         |head, bare| head.wake_at = bare.wake_at,
         |head, bare| head.status = bare.status,
@@ -59,6 +59,7 @@ pub fn a_change_of_any_one_field_of_a_head_is_written(fixture: &mut dyn Fixture)
         |head, bare| head.started_at = bare.started_at,
         |head, bare| head.updated_at = bare.updated_at,
         |head, bare| head.ended_at = bare.ended_at,
+        |head, bare| head.root = bare.root,
     ];
     let mut head = samples::full_head(1);
     desk.commit(samples::put_heads([head.clone()]));
