@@ -8,16 +8,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use semel_engine::{
-    Address, Brought, Change, Claim, Decision, Delivery, Descendants, Event, Execution, Facts,
-    Letter, Message, MessageKey, MessageRow, Pinned, Publication, Record, RecordKey, Rows, Start,
-    Stop, decide,
+    Address, Brought, Change, Claim, Decision, Delivery, Event, Execution, Facts, Letter, Message,
+    MessageKey, MessageRow, Pinned, Publication, Record, RecordKey, Rows, Start, Stop, decide,
 };
 use semel_model::{Digest, ExecutionId, Payload, TaskId};
 use semel_store::{Place, Row};
 
 use crate::events::subject;
 use crate::failure::Failure;
-use crate::lineages::Uncommitted;
 use crate::lives::Origin;
 use crate::round::{Layer, Outcome, Round, Sending, Want};
 use crate::tally::Tally;
@@ -44,7 +42,7 @@ pub(crate) struct Draft {
     pub(crate) origins: BTreeMap<ExecutionId, Origin>,
     births: VecDeque<Birth>,
     /// How many runs it begins, by the root of their lineage.
-    descendants: BTreeMap<ExecutionId, u64>,
+    pub(crate) descendants: BTreeMap<ExecutionId, u64>,
     /// Start keys of runs that are still to be born.
     claims: BTreeMap<RecordKey, ExecutionId>,
 }
@@ -246,19 +244,6 @@ impl Round {
                 Ok(())
             }
         }
-    }
-
-    fn open_descendants(
-        &self,
-        world: &World,
-        draft: &Draft,
-        root: ExecutionId,
-    ) -> Result<Option<Descendants>, Outcome> {
-        let begun = |by_root: &BTreeMap<_, u64>| by_root.get(&root).copied().unwrap_or(0);
-        let (in_round, in_draft) = (begun(&self.descendants), begun(&draft.descendants));
-        let uncommitted = Uncommitted { in_round, in_draft };
-        let counted = world.lineages.open(&*world.store, root, uncommitted);
-        counted.map_err(|error| Outcome::Answer(Err(error.into())))
     }
 
     /// The record as this round has it; what is not held has to be.

@@ -5,12 +5,16 @@
 //! more begin than the limit, several nodes little more, and a run is refused only by a fresh count.
 //! Nothing here must survive: what is not known is counted.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, PoisonError};
 
 use semel_engine::Descendants;
 use semel_model::{ExecutionId, Timestamp};
 use semel_store::{Store, StoreError};
+
+use crate::draft::Draft;
+use crate::round::{Outcome, Round};
+use crate::world::World;
 
 /// A root of which nothing is known begins so many before it is counted: most begin a few.
 const UNCOUNTED_MAX: u64 = 64;
@@ -41,10 +45,10 @@ struct Count {
 
 /// Runs that have begun and are not committed yet.
 #[derive(Clone, Copy)]
-pub(crate) struct Uncommitted {
+struct Uncommitted {
     /// Part of the round: these are among what was noted as begun.
-    pub(crate) in_round: u64,
-    pub(crate) in_draft: u64,
+    in_round: u64,
+    in_draft: u64,
 }
 
 impl Count {
@@ -82,7 +86,7 @@ impl Lineages {
     }
 
     /// What is open below that root. None: nobody counts.
-    pub(crate) fn open(
+    fn open(
         &self,
         store: &dyn Store,
         root: ExecutionId,
@@ -100,6 +104,22 @@ impl Lineages {
         }
         let read = count.read.map_or(0, |(read, _)| read);
         Ok(Some(Descendants { open: read + count.begun + in_draft, max }))
+    }
+}
+
+impl Round {
+    /// What is open below that root, with what this round and this draft begin.
+    pub(crate) fn open_descendants(
+        &self,
+        world: &World,
+        draft: &Draft,
+        root: ExecutionId,
+    ) -> Result<Option<Descendants>, Outcome> {
+        let begun = |by_root: &BTreeMap<_, u64>| by_root.get(&root).copied().unwrap_or(0);
+        let (in_round, in_draft) = (begun(&self.descendants), begun(&draft.descendants));
+        let uncommitted = Uncommitted { in_round, in_draft };
+        let counted = world.lineages.open(&*world.store, root, uncommitted);
+        counted.map_err(|error| Outcome::Answer(Err(error.into())))
     }
 }
 
