@@ -207,13 +207,7 @@ impl Round {
                 Ok(())
             }
             Rows::Definition(name, version) => {
-                let wanted = Some(version).filter(|version| *version != 0);
-                let found = match world.definitions.for_start(&name, wanted) {
-                    Ok(found) => found,
-                    // One of its own children is not registered: as good as missing.
-                    Err(Failure::NoDefinition(_)) => None,
-                    Err(failure) => return Err(Outcome::Answer(Err(failure))),
-                };
+                let found = definition(world, &name, version)?;
                 facts.know(name, version, found.as_ref());
                 // Whoever asks for it is about to begin a run of it, most often.
                 facts.descendants = self.open_descendants(world, draft, run.root())?;
@@ -314,6 +308,15 @@ impl Round {
             }
             self.writes.messages.insert(key, Some(row));
         }
+    }
+}
+
+/// What is registered; version 0 is the latest.
+fn definition(world: &World, name: &str, version: i32) -> Result<Option<Arc<Pinned>>, Outcome> {
+    match world.definitions.for_start(name, Some(version).filter(|version| *version != 0)) {
+        // One of its own children is not registered: as good as missing.
+        Err(Failure::NoDefinition(_)) => Ok(None),
+        found => found.map_err(|failure| Outcome::Answer(Err(failure))),
     }
 }
 
