@@ -2,6 +2,7 @@
 //!
 //! A request that is not answered in time is sent again by its sender, as every SDK does.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use semel_engine::{Event, Pinned, Queue, Start, StartKey, Token};
@@ -65,6 +66,7 @@ impl Request {
                 queue: queue.clone(),
                 worker: Some(worker.clone()),
                 count: 1,
+                passed_over: BTreeSet::new(),
                 token: *token,
                 named: *named,
                 wait_until: now.plus_ms(*wait_ms),
