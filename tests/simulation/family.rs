@@ -5,7 +5,6 @@
 //! rerun at random, while processes crash and commits get lost. In the end nobody may be left over:
 //! no child whose parent does not wait for it, no parent that waits for nobody.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use semel_engine::{Event, Execution, Progress, Queue, Report, Rerun, Slot, Start};
@@ -204,7 +203,7 @@ impl Family {
             queue,
             worker: Some("w".to_owned()),
             count: usize::MAX,
-            passed_over: BTreeSet::new(),
+            passed_over: Arc::default(),
             token,
             named: false,
             wait_until: now,

@@ -2,7 +2,6 @@
 //!
 //! A request that is not answered in time is sent again by its sender, as every SDK does.
 
-use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use semel_engine::{Event, Pinned, Queue, Start, StartKey, Token};
@@ -66,7 +65,7 @@ impl Request {
                 queue: queue.clone(),
                 worker: Some(worker.clone()),
                 count: 1,
-                passed_over: BTreeSet::new(),
+                passed_over: Arc::default(),
                 token: *token,
                 named: *named,
                 wait_until: now.plus_ms(*wait_ms),

@@ -100,8 +100,7 @@ fn a_pattern_that_would_hold_the_lane_fails_its_step() {
     // One that is too large is none, as one that does not parse.
     for pattern in ["a{1000}{1000}", "(?:(?:){1000}){1000}", &"a".repeat(5_000)] {
         let expression = format!("${{workflow.input.l[?(@ =~ /{pattern}/)]}}");
-        let mut run =
-            Bench::start(flow(&[asks("a", json!({"x": expression}))]), json!({"l": ["a"]}));
+        let run = Bench::start(flow(&[asks("a", json!({"x": expression}))]), json!({"l": ["a"]}));
         assert_eq!(run.attempt("a", 0).input.value(), json!({"x": null}));
     }
 }
