@@ -98,7 +98,9 @@ fn however_large_a_few_of_each_stay() {
 #[test]
 fn what_nobody_asks_for_is_dropped_in_time() {
     let cache = cache();
-    [live(1, 10), live(2, 10), ended(3, 10), ended(4, 10)].map(|run| cache.insert(run));
+    for run in [live(1, 10), live(2, 10), ended(3, 10), ended(4, 10)] {
+        cache.insert(run);
+    }
     cache.tick();
     assert!(cache.get(id(4)).is_some());
     cache.tick();
