@@ -143,7 +143,7 @@ mod tests {
         drop((writer, store));
         let refused = SqliteStore::open(path, Arc::new(Clock::wall())).err().unwrap();
         assert!(matches!(refused, OpenError::Ahead { .. }), "{refused}");
-        for part in ["3650 days ahead of the clock", "semel set-clock-back --data"] {
+        for part in [" days ahead of the clock", "semel set-clock-back --data"] {
             assert!(refused.to_string().contains(part), "{refused}");
         }
         drop(SqliteStore::open(path, Arc::new(Clock::wall_for_tests())).unwrap());
