@@ -4,7 +4,7 @@ use semel_tests::oracle::Fault;
 use semel_tests::process::{DEADLINE, until};
 use serde_json::{Value, json};
 
-use crate::scene::{Dripping, OPTIONS, Scene, UNKNOWN_HOST};
+use crate::scene::{Dripping, OPTIONS, Scene, UNKNOWN_HOST, with};
 
 fn later(said: &[(&str, &str)]) -> Vec<Fault> {
     let headers = said.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
@@ -63,9 +63,10 @@ fn a_service_that_drips_for_ever_gives_its_places_back() {
     let few = ["--http-requests-max", "2", "--http-total-ms", "1500"];
     let scene = Scene::set_with(&[&options[..], &few].concat());
     let dripping = Dripping::serve();
-    scene.define("dripping", json!({"uri": dripping.uri()}), json!({"retryCount": 0}));
-    let read = json!({"uri": dripping.uri(), "method": "GET"});
-    scene.define("reading", read, json!({"retryCount": 0}));
+    // Together less than the server allows, which would else be raised to what they allow.
+    let post = json!({"uri": dripping.uri(), "connectionTimeOut": 500, "readTimeOut": 500});
+    scene.define("dripping", post.clone(), json!({"retryCount": 0}));
+    scene.define("reading", with(post, json!({"method": "GET"})), json!({"retryCount": 0}));
     scene.define("charge", json!({}), json!({}));
     let (posted, got) = (scene.start("dripping", "d1"), scene.start("reading", "d2"));
     let both = || (dripping.open() == 2).then_some(());
