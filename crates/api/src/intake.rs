@@ -30,6 +30,8 @@ use crate::refusal::Refusal;
 
 /// How much of what nobody reads is thrown away before the answer, and for how long.
 const DISCARDED_BYTES_MAX: usize = 1024 * 1024;
+/// Of a body in pieces: each costs work, however small it is.
+const DISCARDED_PIECES_MAX: usize = 10_000;
 const DISCARD_FOR: Duration = Duration::from_secs(1);
 
 /// As much has to come within the time that a body may stand still. A single byte now and then is
@@ -169,13 +171,14 @@ impl Drop for Progress {
 
 async fn discarded(mut body: Body) -> bool {
     let mut bytes = 0;
-    while let Some(Ok(frame)) = body.frame().await {
+    for _ in 0..DISCARDED_PIECES_MAX {
+        let Some(Ok(frame)) = body.frame().await else { return true };
         bytes += frame.data_ref().map_or(0, Bytes::len);
         if bytes > DISCARDED_BYTES_MAX {
             return false;
         }
     }
-    true
+    false
 }
 
 fn is_announced(headers: &HeaderMap) -> bool {
