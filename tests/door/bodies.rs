@@ -176,24 +176,24 @@ fn a_body_that_does_not_go_on_is_given_up() {
 
 #[test]
 fn all_bodies_together_have_a_limit() {
-    let house = House::own(&["--body-bytes-max", "60000", "--bodies-bytes-max", "100000"]);
+    let house = House::own(&["--memory-max", "67108864"]); // A quarter of it is 16 MiB.
     house.define("b_many");
     let path = "/api/workflow/b_many";
     let mut held: Vec<Wire> = (0..2)
         .map(|_| {
             let mut wire = Wire::to(house.address());
-            wire.send(&head("POST", path, "", 50_000));
-            wire.send(&vec![b' '; 49_000]);
+            wire.send(&head("POST", path, "", 8_000_000));
+            wire.send(&vec![b' '; 7_900_000]);
             wire
         })
         .collect();
     let another = || {
-        let input = json!({"given": "x".repeat(30_000)});
+        let input = json!({"given": "x".repeat(1_500_000)});
         house.send(&Request::post(path, &input))
     };
     until("both have come", WITHIN, || {
         let metrics = house.send(&Request::get("/metrics")).text();
-        metrics.contains("semel_request_bodies_bytes 98000").then_some(())
+        metrics.contains("semel_request_bodies_bytes 15800000").then_some(())
     })
     .expect("they are held");
     let refused = another();
@@ -201,7 +201,7 @@ fn all_bodies_together_have_a_limit() {
     assert_eq!(refused.json()["code"], "BODIES_FULL");
     assert_eq!(refused.json()["retryable"], true);
     for wire in &mut held {
-        wire.send(&vec![b' '; 1_000]);
+        wire.send(&vec![b' '; 100_000]);
         assert_eq!(wire.reply().map(|reply| reply.status), Some(200), "those that were there");
     }
     assert_eq!(another().status, 200);

@@ -1,7 +1,7 @@
 //! # Limits: bodies and headers that are too much, and HTTP that is none
 
 use semel_tests::process::{DEADLINE, until};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::house::{House, house, report};
 use crate::raw::Request;
@@ -50,6 +50,70 @@ fn a_body_nobody_reads_is_answered_however_long_it_is() {
     house.is_healthy();
 }
 
+/// Requests with a name or an id that cannot be, each beside the field that is wrong.
+fn spoilt(task: &Value, bad_name: &str, bad_id: &str) -> Vec<(&'static str, Request)> {
+    let definition = |name: &str, task: &str, reference: &str| {
+        json!({"name": name, "version": 1, "schemaVersion": 2, "tasks": [
+            {"name": task, "taskReferenceName": reference, "type": "SIMPLE"}]})
+    };
+    let report = |worker: &str| {
+        let mut report = report(task, "IN_PROGRESS", json!({}));
+        report["workerId"] = json!(worker);
+        report
+    };
+    let owner = |owner: &str| json!({"scope": "s", "key": "k", "owner": owner, "leaseSeconds": 9});
+    let encoded = |text: &str| text.bytes().map(|byte| format!("%{byte:02X}")).collect::<String>();
+    let run = task["workflowInstanceId"].as_str().unwrap();
+    vec![
+        ("name", Request::post("/api/metadata/workflow", &definition(bad_name, "t", "t"))),
+        ("tasks[0].name", Request::post("/api/metadata/workflow", &definition("l", bad_name, "t"))),
+        (
+            "tasks[0].taskReferenceName",
+            Request::post("/api/metadata/workflow", &definition("l", "t", bad_name)),
+        ),
+        ("name", Request::post("/api/metadata/taskdefs", &json!([{"name": bad_name}]))),
+        (
+            "name",
+            Request::post("/api/event", &json!({"name": bad_name, "event": "e", "actions": []})),
+        ),
+        ("name", Request::post("/api/workflow", &json!({"name": bad_name}))),
+        (
+            "correlationId",
+            Request::post("/api/workflow", &json!({"name": "l_names", "correlationId": bad_id})),
+        ),
+        (
+            "correlationId",
+            Request::post(
+                format!("/api/workflow/l_names?correlationId={}", encoded(bad_id)),
+                &json!({}),
+            ),
+        ),
+        (
+            "createdBy",
+            Request::post("/api/workflow", &json!({"name": "l_names", "createdBy": bad_id})),
+        ),
+        (
+            "taskToDomain",
+            Request::post(
+                "/api/workflow",
+                &json!({"name": "l_names", "taskToDomain": {"t": bad_id}}),
+            ),
+        ),
+        ("workerid", Request::get(format!("/api/tasks/poll/l_names?workerid={}", encoded(bad_id)))),
+        ("domain", Request::get(format!("/api/tasks/poll/l_names?domain={}", encoded(bad_id)))),
+        ("tasktype", Request::get(format!("/api/tasks/poll/{}", encoded(bad_id)))),
+        ("workerId", Request::post("/api/tasks", &report(bad_id))),
+        (
+            "workerid",
+            Request::post(
+                format!("/api/tasks/{run}/l_names/COMPLETED?workerid={}", encoded(bad_id)),
+                &json!({}),
+            ),
+        ),
+        ("owner", Request::post("/api/effects/try-start", &owner(bad_id))),
+    ]
+}
+
 #[test]
 fn names_and_ids_have_a_length_and_stand_on_one_line() {
     let house = house();
@@ -60,80 +124,8 @@ fn names_and_ids_have_a_length_and_stand_on_one_line() {
     let (name, id) = ("n".repeat(256), "i".repeat(513));
     let fits = json!({"name": "l_names", "correlationId": "i".repeat(512), "createdBy": "\u{e9}".repeat(512)});
     assert_eq!(house.send(&Request::post("/api/workflow", &fits)).status, 200);
-    let definition = |name: &str, task: &str, reference: &str| {
-        json!({"name": name, "version": 1, "schemaVersion": 2, "tasks": [
-            {"name": task, "taskReferenceName": reference, "type": "SIMPLE"}]})
-    };
-    let report = |worker: &str| {
-        let mut report = report(&task, "IN_PROGRESS", json!({}));
-        report["workerId"] = json!(worker);
-        report
-    };
-    let owner = |owner: &str| json!({"scope": "s", "key": "k", "owner": owner, "leaseSeconds": 9});
     for (bad_name, bad_id) in [(&*name, &*id), ("a\nb", "c\nd"), ("a\u{7f}", "c\u{1b}[2J")] {
-        let encoded =
-            |text: &str| text.bytes().map(|byte| format!("%{byte:02X}")).collect::<String>();
-        let run = task["workflowInstanceId"].as_str().unwrap();
-        let cases = [
-            ("name", Request::post("/api/metadata/workflow", &definition(bad_name, "t", "t"))),
-            (
-                "tasks[0].name",
-                Request::post("/api/metadata/workflow", &definition("l", bad_name, "t")),
-            ),
-            (
-                "tasks[0].taskReferenceName",
-                Request::post("/api/metadata/workflow", &definition("l", "t", bad_name)),
-            ),
-            ("name", Request::post("/api/metadata/taskdefs", &json!([{"name": bad_name}]))),
-            (
-                "name",
-                Request::post(
-                    "/api/event",
-                    &json!({"name": bad_name, "event": "e", "actions": []}),
-                ),
-            ),
-            ("name", Request::post("/api/workflow", &json!({"name": bad_name}))),
-            (
-                "correlationId",
-                Request::post(
-                    "/api/workflow",
-                    &json!({"name": "l_names", "correlationId": bad_id}),
-                ),
-            ),
-            (
-                "correlationId",
-                Request::post(
-                    format!("/api/workflow/l_names?correlationId={}", encoded(bad_id)),
-                    &json!({}),
-                ),
-            ),
-            (
-                "createdBy",
-                Request::post("/api/workflow", &json!({"name": "l_names", "createdBy": bad_id})),
-            ),
-            (
-                "taskToDomain",
-                Request::post(
-                    "/api/workflow",
-                    &json!({"name": "l_names", "taskToDomain": {"t": bad_id}}),
-                ),
-            ),
-            (
-                "workerid",
-                Request::get(format!("/api/tasks/poll/l_names?workerid={}", encoded(bad_id))),
-            ),
-            ("domain", Request::get(format!("/api/tasks/poll/l_names?domain={}", encoded(bad_id)))),
-            ("tasktype", Request::get(format!("/api/tasks/poll/{}", encoded(bad_id)))),
-            ("workerId", Request::post("/api/tasks", &report(bad_id))),
-            (
-                "workerid",
-                Request::post(
-                    format!("/api/tasks/{run}/l_names/COMPLETED?workerid={}", encoded(bad_id)),
-                    &json!({}),
-                ),
-            ),
-            ("owner", Request::post("/api/effects/try-start", &owner(bad_id))),
-        ];
+        let cases = spoilt(&task, bad_name, bad_id);
         for (field, request) in cases {
             let answer = house.refuses(&request);
             let text = answer.text();

@@ -288,9 +288,9 @@ fn amounts_are_compared_by_every_digit() {
     let mine = claim("10000000000000000000000001", "me");
     assert_eq!(mine["state"], "STARTED", "{mine}");
     let same = claim("10000000000000000000000001.0", "you");
-    assert_ne!(same["code"], "PAYLOAD_MISMATCH", "{same}");
+    assert_ne!(same["code"], "IDEMPOTENCY_PAYLOAD_MISMATCH", "{same}");
     let other = claim("10000000000000000000000002", "you");
-    assert_eq!(other["code"], "PAYLOAD_MISMATCH", "{other}");
+    assert_eq!(other["code"], "IDEMPOTENCY_PAYLOAD_MISMATCH", "{other}");
 }
 
 #[test]

@@ -269,8 +269,9 @@ mod tests {
         }
         let round = inbox.gather(100, &|_| false);
         assert_eq!((asked(&round), round.len()), (50, 100), "and nobody takes all of it");
-        drop(inbox.gather(950, &|_| false));
-        assert!(!inbox.has_callers());
+        while inbox.has_callers() {
+            drop(inbox.gather(950, &|_| false));
+        }
         (0..1_000).for_each(|_| inbox.push(Item::unasked(Work::Beat)));
         assert!(inbox.submit(Item::unasked(Work::Beat), Class::Start).is_ok());
         assert_eq!(inbox.gather(512, &|_| false).len(), BESIDE_CALLERS + 1, "it is short");
