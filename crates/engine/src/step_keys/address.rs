@@ -31,6 +31,9 @@ pub(super) fn fault(
         Some(request) => request.get("uri"),
         None => input.get("uri"),
     };
+    if given.is_none_or(Value::is_null) {
+        return None; // Nothing is left of it: whoever reads the request says so.
+    }
     if given != Some(&turn.resolve_value(&json!(written), Some(task.id))) {
         return None; // A person has given another one.
     }
