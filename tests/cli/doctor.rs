@@ -21,6 +21,8 @@ fn a_healthy_house_is_all_ok() {
     for check in [
         "configuration",
         "data",
+        "files",
+        "scripts",
         "lock",
         "schema",
         "secrets",
@@ -50,6 +52,8 @@ fn what_is_wrong_is_named_with_what_to_do_and_the_worst_is_the_exit_code() {
     let said = doctor();
     assert_eq!(said.row("key file")[0], "warn", "{said:?}");
     assert!(said.row("key file")[2].contains("chmod 600"), "{said:?}");
+    assert_eq!(said.row("files")[0], "warn", "{said:?}");
+    assert!(said.row("files")[2].contains("secrets.key (644)"), "{said:?}");
     assert_eq!(said.row("server")[0], "warn", "{said:?}");
     assert!(said.row("secrets")[2].contains("opens all 1"), "{said:?}");
     assert!(matches!(said.code, Some(1 | 9)), "{said:?}");

@@ -5,7 +5,8 @@ use std::net::TcpStream;
 
 use anyhow::{Result, ensure};
 use semel_tests::dice::Dice;
-use semel_tests::process::{DEADLINE, Server, stopped_at};
+use semel_tests::process::{DEADLINE, Server, signal, stopped_at, until};
+use serde_json::json;
 
 use crate::check;
 use crate::load::Load;
@@ -44,6 +45,44 @@ fn a_stop_is_graceful_from_the_moment_the_door_is_said_to_be_open() -> Result<()
         let ended = stopped_at(directory.path(), "listening on")?;
         ensure!(ended.success(), "the server ended with {ended}");
     }
+    Ok(())
+}
+
+#[test]
+fn a_hangup_stops_a_server_as_any_signal_does() -> Result<()> {
+    let directory = tempfile::tempdir()?;
+    let mut server = Server::start(directory.path(), &[])?;
+    signal(server.pid(), "HUP")?;
+    let ended = server.await_exit()?;
+    ensure!(ended.success() && server.log().contains("stopping"), "{ended}: {}", server.log());
+    Ok(())
+}
+
+#[test]
+fn a_second_signal_stops_at_once_and_loses_nothing() -> Result<()> {
+    let directory = tempfile::tempdir()?;
+    // Longer than this test may take: only a hurried stop ends in time.
+    let mut server = Server::start(directory.path(), &["--shutdown-ms", "3600000"])?;
+    let caller = server.caller()?;
+    let definition = json!({"name": "kept", "tasks": [{"name": "t", "taskReferenceName": "t", "type": "SIMPLE"}]});
+    ensure!(caller.post("/api/metadata/workflow", &definition)?.status == 200);
+    let id = caller.post("/api/workflow/kept", &json!({}))?.body;
+    // A request whose body never comes keeps its connection open.
+    let mut half = TcpStream::connect(server.address())?;
+    half.set_read_timeout(Some(DEADLINE))?;
+    write!(
+        half,
+        "POST /api/workflow/kept HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{{"
+    )?;
+    ensure!(caller.get("/health")?.status == 200);
+    server.terminate()?;
+    until("it stops", DEADLINE, || server.log().contains("a second signal").then_some(()))?;
+    signal(server.pid(), "INT")?;
+    let ended = server.await_exit()?;
+    ensure!(ended.success() && server.log().contains("at once;"), "{ended}: {}", server.log());
+    server.restart()?;
+    let found = server.caller()?.get(&format!("/api/workflow/{id}"))?.json();
+    ensure!(found["status"] == "RUNNING", "{found}");
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! # Access: a house that lets in only who has a token, and people with keys
 //!
-//! The first key is read where a person would read it: on the server's stdout.
+//! The first key is read where a person would read it: in the file whose path is on the server's stdout.
 
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ pub(crate) struct Holder {
 impl Closed {
     pub(crate) fn built(options: &[&str]) -> Self {
         let house = House::own(&[&["--auth", "--test-clock"], options].concat());
-        let (key, secret) = printed(&house.said()).expect("the first key is on stdout");
+        let (key, secret) = house.first_key();
         let token = token(&house, &key, &secret);
         let admin = Holder { application: String::new(), key, secret, token };
         Self { house, admin }
@@ -79,14 +79,6 @@ impl Holder {
     pub(crate) fn says(&self, request: Request) -> Request {
         request.header("X-Authorization", self.token.as_str())
     }
-}
-
-/// `SEMEL_AUTH_KEY=... SEMEL_AUTH_SECRET=...`, on a line of its own.
-pub(crate) fn printed(said: &str) -> Option<(String, String)> {
-    let line = said.lines().rfind(|line| line.starts_with("SEMEL_AUTH_KEY="))?;
-    let (key, secret) = line.split_once(' ')?;
-    let key = key.strip_prefix("SEMEL_AUTH_KEY=")?;
-    Some((key.to_owned(), secret.strip_prefix("SEMEL_AUTH_SECRET=")?.to_owned()))
 }
 
 pub(crate) fn mint(house: &House, body: &Value) -> Answer {

@@ -46,9 +46,9 @@ impl House {
         self.server.address()
     }
 
-    /// What the server wrote to stdout.
-    pub(crate) fn said(&self) -> String {
-        self.server.said()
+    /// Id and secret of the key that the first start made.
+    pub(crate) fn first_key(&self) -> (String, String) {
+        self.server.first_key().unwrap_or_else(|error| panic!("no first key: {error:#}"))
     }
 
     /// What the server has logged so far.

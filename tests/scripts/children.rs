@@ -83,6 +83,34 @@ fn a_child_is_kept_until_a_script_is_too_much_for_it() {
 }
 
 #[test]
+fn a_child_is_sealed_before_its_first_script() {
+    let directory = tempfile::tempdir().unwrap();
+    let pool = named(directory.path(), "semel-sealed", Guards::default());
+    assert_eq!(pool.is_sealed(), None);
+    assert_eq!(pools::ask(&pool, javascript("1")), value("1"));
+    assert_eq!(pool.is_sealed(), Some(true));
+    let pid = processes("semel-sealed")[0];
+    let threads: Vec<_> = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap().collect();
+    assert!(threads.len() >= 2, "one serves, one waits for it");
+    for thread in threads {
+        let status = std::fs::read_to_string(thread.unwrap().path().join("status")).unwrap();
+        for line in ["Seccomp:\t2", "NoNewPrivs:\t1"] {
+            assert!(status.lines().any(|found| found == line), "{line}: {status}");
+        }
+    }
+}
+
+#[test]
+fn a_child_that_is_not_sealed_is_seen() {
+    let directory = tempfile::tempdir().unwrap();
+    let starts = directory.path().join("starts");
+    let forged = r#"printf '\021\000\000\000{"Failed":"open"}'; exec sleep 1000"#;
+    let pool = pools::shell(&starts, forged, Budget::default(), Guards::default());
+    pools::ask(&pool, javascript("1"));
+    assert_eq!(pool.is_sealed(), Some(false));
+}
+
+#[test]
 fn a_child_is_replaced_after_a_thousand_scripts() {
     let directory = tempfile::tempdir().unwrap();
     let starts = directory.path().join("starts");

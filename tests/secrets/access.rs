@@ -23,10 +23,8 @@ fn secrets_of_access_keys_and_tokens_stand_nowhere() -> Result<()> {
     let directory = tempfile::tempdir()?;
     let witness = Witness::new(directory.path());
     let mut server = Server::start(directory.path(), &["--auth", "--log", "trace"])?;
-    let said = server.said();
-    let (_, first) = said.trim().rsplit_once('=').context("the first key is printed")?;
-    let key = said.split(['=', ' ']).nth(1).context("the first key is printed")?;
-    let admin = token(&server, key, first)?;
+    let (key, first) = server.first_key()?;
+    let admin = token(&server, &key, &first)?;
     let caller = Caller::with_token(server.address(), Some(&admin))?;
     let made = caller.post("/api/applications", &json!({"name": "findable"}))?.json();
     let path = format!("/api/applications/{}", text(&made, "id")?);
@@ -52,8 +50,11 @@ fn secrets_of_access_keys_and_tokens_stand_nowhere() -> Result<()> {
             ensure!(places.is_empty(), "{when}, {hidden} stands in {places:?}");
             ensure!(!answers.contains(hidden), "{when}, {hidden} is in an answer");
         }
-        let places = witness.places_of(first)?;
-        ensure!(places == ["server.out"], "{when}, the first key's secret stands in {places:?}");
+        let places = witness.places_of(&first)?;
+        ensure!(
+            places == ["data/admin.key"],
+            "{when}, the first key's secret stands in {places:?}"
+        );
         let places = witness.places_of("findable")?;
         ensure!(places.iter().any(|it| it.starts_with("data/semel.db")), "{when}: {places:?}");
         let places = witness.places_of("audit: asked")?;

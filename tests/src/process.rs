@@ -118,6 +118,18 @@ impl Server {
         std::fs::read_to_string(self.directory.join(OUT)).unwrap_or_default()
     }
 
+    /// The first key: its id and its secret, from the file whose path was said.
+    pub fn first_key(&self) -> Result<(String, String)> {
+        let said = self.said();
+        let path = said.lines().next().context("the first start says where its key is")?;
+        let text = std::fs::read_to_string(path).with_context(|| path.to_owned())?;
+        let value = |name: &str| {
+            let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
+            line.map(str::to_owned).with_context(|| format!("no {name} in {path}"))
+        };
+        Ok((value("SEMEL_AUTH_KEY")?, value("SEMEL_AUTH_SECRET")?))
+    }
+
     fn await_health(&mut self) -> Result<()> {
         let caller = self.caller()?;
         let child = &mut self.child;

@@ -3,13 +3,14 @@
 //! Settles the configuration, starts logging and hands over to the server until it stops.
 
 use std::ffi::OsString;
+use std::io::Write as _;
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use clap::{ArgMatches, Command};
-use semel_server::{Config, Exporter, LogFormat, NewKey, Store};
+use semel_server::{Config, Exporter, FirstKey, LogFormat, Store};
 
-use crate::{admin_key, flags, logging};
+use crate::{flags, logging};
 
 pub(crate) const NAME: &str = "server";
 
@@ -50,7 +51,7 @@ fn variables() -> Vec<(String, String)> {
 
 /// Where it listens, where data is, and whom tasks may speak to; the first thing a person wants to
 /// know. A program that reads JSON lines is told the same as one of them.
-fn banner(address: SocketAddr, config: &Config, first_key: Option<NewKey>) {
+fn banner(address: SocketAddr, config: &Config, first_key: Option<FirstKey>) {
     let data = match &config.store {
         Store::Postgres(url) => url.to_string(),
         Store::Sqlite => format!("{} (SQLite)", config.data.display()),
@@ -71,11 +72,21 @@ fn banner(address: SocketAddr, config: &Config, first_key: Option<NewKey>) {
         LogFormat::Json => tracing::warn!("{words}"),
         LogFormat::Text => eprintln!("  {name:<12}  {words}"),
     };
-    if let Some(key) = first_key {
-        note("first key", "on stdout, this once; its secret is not stored");
-        if let Err(error) = admin_key::print(&key) {
-            let words = format!("{error}; stop the server and run `semel admin-key`");
-            note("NOT PRINTED", &words);
+    match first_key {
+        None => {}
+        Some(FirstKey::In(path)) => {
+            let words = format!("in {}, for its owner only; its path is on stdout", path.display());
+            note("first key", &words);
+            // A closed stdout is no reason to end: the path is said above too.
+            drop(writeln!(std::io::stdout(), "{}", path.display()));
+        }
+        Some(FirstKey::NotWritten { directory, error }) => {
+            let directory = directory.display();
+            let words = format!(
+                "{directory} cannot be written ({error}), so nobody can come in; \
+                 run `semel admin-key` with the same settings"
+            );
+            note("NO FIRST KEY", &words);
         }
     }
     if config.test_clock {

@@ -1,8 +1,8 @@
 //! # The child: where a script runs that could not be stopped otherwise
 //!
 //! Reads requests, writes answers, one at a time, until its input ends. It bounds its own memory,
-//! so that a script that takes all ends the child and nobody else; it dies with its parent; and a
-//! panic ends it. **May not:** be trusted by its parent with anything but an answer.
+//! so that a script that takes all ends the child and nobody else; the kernel gives it neither files nor network;
+//! it dies with its parent; and a panic ends it. **May not:** be trusted by its parent with anything but an answer.
 
 use std::io::{self, Read, Write};
 use std::thread;
@@ -10,6 +10,7 @@ use std::thread;
 use semel_engine::Script;
 
 use crate::budget::{Budget, CHILD_STACK_BYTES};
+use crate::seal::seal;
 use crate::{evaluate, frame};
 
 /// The command of the one binary that calls [`serve`].
@@ -20,7 +21,11 @@ pub fn serve() -> io::Result<()> {
     confine()?;
     // The main thread's stack has whatever size somebody's shell says.
     let serving = thread::Builder::new().name("script".to_owned()).stack_size(CHILD_STACK_BYTES);
-    let served = serving.spawn(|| converse(&mut io::stdin().lock(), &mut io::stdout().lock()))?;
+    let served = serving.spawn(|| {
+        // Where that cannot be, a child is confined as above; its parent looks, and says so.
+        drop(seal());
+        converse(&mut io::stdin().lock(), &mut io::stdout().lock())
+    })?;
     served.join().unwrap_or_else(|_| Err(io::Error::other("evaluating a script panicked")))
 }
 

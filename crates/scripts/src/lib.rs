@@ -16,6 +16,7 @@ mod pool;
 mod process;
 mod reason;
 mod result_text;
+mod seal;
 
 use semel_engine::{Language, Script, Verdict};
 

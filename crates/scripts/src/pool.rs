@@ -10,7 +10,7 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 use std::thread::{self, JoinHandle};
 
 use semel_engine::{Script, Verdict};
@@ -43,6 +43,7 @@ impl Pool {
             waiting: Mutex::default(),
             arrived: Condvar::new(),
             is_closed: AtomicBool::new(false),
+            sealed: OnceLock::new(),
             launch,
             budget,
             guards,
@@ -59,6 +60,11 @@ impl Pool {
     pub fn ask(&self, script: Script, then: impl FnOnce(Verdict) + Send + 'static) {
         self.line.waiting().push_back(Job { script, then: Box::new(then) });
         self.line.arrived.notify_one();
+    }
+
+    /// Whether the kernel refuses children files and network. None: none has answered yet.
+    pub fn is_sealed(&self) -> Option<bool> {
+        self.line.sealed.get().copied()
     }
 }
 
@@ -89,6 +95,8 @@ struct Line {
     waiting: Mutex<VecDeque<Job>>,
     arrived: Condvar,
     is_closed: AtomicBool,
+    /// Whether the kernel refuses children files and network; known when the first has answered.
+    sealed: OnceLock<bool>,
     launch: Launch,
     budget: Budget,
     guards: Guards,
@@ -137,6 +145,7 @@ impl Line {
             };
             match running.ask(request.clone(), &self.guards, &self.is_closed) {
                 Ok(verdict) => {
+                    self.sealed.get_or_init(|| told_if_open(running.is_sealed()));
                     // An engine that was refused memory may be damaged, and keeps what it took.
                     if matches!(verdict, Verdict::Exhausted(_)) {
                         *process = None;
@@ -172,4 +181,15 @@ impl Line {
             None => Ok(process.insert(self.launch.start()?)),
         }
     }
+}
+
+/// Said once, of the first child.
+fn told_if_open(is_sealed: bool) -> bool {
+    if !is_sealed {
+        tracing::warn!(
+            "this system does not filter the system calls of script children; \
+             they are confined by limits only (docs/security.md)"
+        );
+    }
+    is_sealed
 }

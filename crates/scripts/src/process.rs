@@ -100,6 +100,12 @@ fn converse(
 }
 
 impl Process {
+    /// Whether the kernel refuses it files and network. To be asked after it has answered something.
+    pub(crate) fn is_sealed(&self) -> bool {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()));
+        status.is_ok_and(|status| status.lines().any(|line| line == "Seccomp:\t2"))
+    }
+
     /// Waits for the verdict on one request. After an error the process is of no more use.
     pub(crate) fn ask(
         &mut self,

@@ -1,9 +1,7 @@
 //! # Another admin key, for whoever has the data directory
 //!
-//! The way back in when the first key was lost. Works on a directory no server holds, and on a
-//! database whoever uses it.
-
-use std::path::PathBuf;
+//! The way back in when the first key was lost, and the way in before the first start. Works on a directory no
+//! server holds, and on a database whoever uses it.
 
 use semel_runtime::{Failure, NewKey, add_admin_key};
 
@@ -14,8 +12,6 @@ use crate::stores::{self, OpenError};
 pub enum AdminKeyError {
     #[error("a store in memory is gone with its server; use --store sqlite")]
     Memory,
-    #[error("{} holds no data; name the directory of the server with --data", .directory.display())]
-    NoData { directory: PathBuf },
     #[error("the store cannot be opened")]
     Open(#[from] OpenError),
     #[error("the key cannot be stored")]
@@ -26,9 +22,6 @@ pub enum AdminKeyError {
 pub fn make_admin_key(config: &Config) -> Result<NewKey, AdminKeyError> {
     if config.store == Store::Memory {
         return Err(AdminKeyError::Memory);
-    }
-    if config.store == Store::Sqlite && !config.data.is_dir() {
-        return Err(AdminKeyError::NoData { directory: config.data.clone() });
     }
     let store = stores::open(config, "admin-key")?;
     Ok(add_admin_key(&*store)?)

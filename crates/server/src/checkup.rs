@@ -9,7 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use semel_runtime::{KeyRing, unopened_among};
 use semel_store_postgres::Schema;
-use semel_store_sqlite::{Look, OpenError, is_held, look};
+use semel_store_sqlite::{Look, OpenError, Shared, is_held, look, shared};
 
 use crate::config::{Config, Store};
 use crate::key_file::KeyFile;
@@ -93,6 +93,8 @@ pub fn check_up(config: &Config) -> CheckUp {
         }
         Err(error) => findings.push(unreadable(&error)),
     }
+    findings.push(files(directory));
+    findings.push(scripts());
     findings.extend(key_mode(directory));
     findings.push(clock(now_ms, seen.and_then(|seen| seen.last_at).map(|at| at.ms())));
     CheckUp { findings, is_held }
@@ -239,6 +241,44 @@ fn secrets(config: &Config, found: &Look) -> Finding {
             Finding::fail("secrets", format!("the key does not open: {names}"), remedy)
         }
         Err(failure) => Finding::fail("secrets", chain(&failure), remedy),
+    }
+}
+
+/// Whether scripts can be run, and how far their processes are confined.
+fn scripts() -> Finding {
+    match crate::scripts::try_one() {
+        Ok(true) => Finding::ok("scripts", "their processes reach neither files nor network"),
+        Ok(false) => Finding::warn(
+            "scripts",
+            "this system does not filter the system calls of their processes",
+            "run on Linux (x86_64, aarch64, riscv64) with seccomp; until then limits of memory and time confine them",
+        ),
+        Err(why) => Finding::fail("scripts", why, "a child of this program must be able to start"),
+    }
+}
+
+/// Whether others may use what is the owner's alone.
+fn files(directory: &Path) -> Finding {
+    let named = |Shared { path, mode }: &Shared| {
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        format!("{} ({mode:03o})", name.to_string_lossy())
+    };
+    match shared(directory) {
+        Ok(found) if found.is_empty() => {
+            Finding::ok("files", "only their owner may use the directory and its files")
+        }
+        Ok(found) => {
+            let names = found.iter().map(named).collect::<Vec<_>>().join(", ");
+            let remedy = format!(
+                "chmod 700 {}; a start of the server closes the files itself",
+                directory.display()
+            );
+            Finding::warn("files", format!("others may use {names}"), remedy)
+        }
+        Err(error) => {
+            let says = format!("the modes of the files cannot be read: {error}");
+            Finding::warn("files", says, "run as the owner of the directory")
+        }
     }
 }
 

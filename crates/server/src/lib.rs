@@ -9,6 +9,7 @@ mod checkup;
 mod config;
 mod copy;
 mod fences;
+mod first_key;
 mod key_file;
 mod keys;
 mod listener;
@@ -18,6 +19,7 @@ mod numbers;
 mod otlp;
 mod process_variables;
 mod scripts;
+mod signals;
 mod stores;
 mod wiring;
 
@@ -29,6 +31,7 @@ pub use config::{
 };
 pub use copy::{CannotCopy, Copied, End, compare, copy};
 pub use fences::{CannotRaise, Raised, raise_fences};
+pub use first_key::FirstKey;
 pub use key_file::KeyFileError;
 pub use keys::{KeysError, rotate_secrets_key};
 pub use migrations::{CannotMigrate, Migrated, check_schema, migrate};

@@ -11,17 +11,19 @@ use std::time::Duration;
 use metrics_exporter_prometheus::{BuildError, PrometheusHandle};
 use semel_api::{App, Auth, KeyRules, Limits, Watch, WebRules, door};
 use semel_http::Settings as Client;
-use semel_runtime::{Failure, NewKey, Runtime, Settings, World, first_admin_key};
+use semel_runtime::{Failure, Runtime, Settings, World};
 use semel_store::StoreError;
 use semel_tasks::{Closer, HttpSettings, HttpWorker};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use crate::config::Config;
+use crate::first_key::{self, FirstKey};
 use crate::keys::{self, KeysError};
 use crate::listener::{self, Rules};
 use crate::process_variables::readable;
 use crate::scripts::ScriptPool;
+use crate::signals::{self, Stop, reached};
 use crate::stores::{self, OpenError};
 use crate::{numbers, otlp};
 
@@ -53,12 +55,11 @@ pub enum RunError {
 }
 
 /// Serves until the process is told to stop. `variables` are those of the process; `ready` is called
-/// once the door is open. A key that was made because there was none is told to it and to nobody
-/// else.
+/// once the door is open, and told what became of a key that was made because there was none.
 pub async fn run(
     config: Config,
     variables: impl IntoIterator<Item = (String, String)>,
-    ready: impl FnOnce(SocketAddr, &Config, Option<NewKey>),
+    ready: impl FnOnce(SocketAddr, &Config, Option<FirstKey>),
 ) -> Result<(), RunError> {
     let listener = TcpListener::bind(config.listen)
         .await
@@ -85,31 +86,28 @@ pub async fn run(
         web: WebRules::new(&config.hosts, &config.cors_origins),
     };
     let (door, rules) = (door(app), Rules::settled(&config));
-    let told = told_to_stop().map_err(RunError::Signals)?;
+    let stop = signals::listen().map_err(RunError::Signals)?;
     ready(address, &config, first_key);
     tracing::info!(%address, "serving");
     let mut http = http_worker(&config, &runtime);
     let closer = http.as_ref().map(HttpWorker::closer);
-    let (closing, closed) = watch::channel(false);
+    let asked = reached(stop.clone(), Stop::Asked);
     let serve = listener::serve(listener, door, rules, async move {
-        told.await;
-        tracing::info!("stopping: finishing what was accepted");
+        asked.await;
+        tracing::info!("stopping: finishing what was accepted; a second signal stops at once");
         closer.iter().for_each(Closer::close);
-        let _ = closing.send(true); // Nobody listens if the server is gone already.
     });
     let within = Duration::from_millis(config.shutdown_ms);
-    let deadline = after_signal(closed, within, &runtime);
+    let deadline = after_signal(stop.clone(), within, &runtime);
     tokio::select! {
         served = async {
             serve.await;
             finished(http.as_mut()).await;
         } => served,
         () = deadline => tracing::warn!("requests were still open after shutdown_ms"),
+        () = reached(stop.clone(), Stop::Hurried) => {}
     }
-    if let Some(http) = http {
-        http.leave().await;
-    }
-    tokio::task::spawn_blocking(move || runtime.stop()).await.map_err(std::io::Error::other)?;
+    take_apart(http, runtime, stop).await?;
     tracing::info!("stopped");
     Ok(())
 }
@@ -121,6 +119,30 @@ fn limits(config: &Config) -> Limits {
         body_timeout_ms: config.body_timeout_ms,
         poll_wait_ms_max: config.poll_wait_ms_max,
         execute_wait_ms_max: config.execute_wait_ms_max,
+    }
+}
+
+/// Whoever is in a hurry waits for nothing: the caller gives what still runs a moment, and ends the process.
+async fn take_apart(
+    http: Option<HttpWorker>,
+    runtime: Arc<Runtime>,
+    stop: watch::Receiver<Stop>,
+) -> Result<(), std::io::Error> {
+    let ended = Arc::clone(&runtime);
+    let stopped = async {
+        if let Some(http) = http {
+            http.leave().await;
+        }
+        tokio::task::spawn_blocking(move || ended.stop()).await.map_err(std::io::Error::other)
+    };
+    tokio::select! {
+        biased;
+        () = reached(stop, Stop::Hurried) => {
+            tracing::warn!("told to stop twice: stopping at once; what was not answered can be asked again");
+            drop(tokio::task::spawn_blocking(move || runtime.stop()));
+            Ok(())
+        }
+        stopped = stopped => stopped,
     }
 }
 
@@ -147,14 +169,14 @@ fn open(
     config: &Config,
     node: &str,
     variables: BTreeMap<String, String>,
-) -> Result<(Runtime, Option<NewKey>), RunError> {
+) -> Result<(Runtime, Option<FirstKey>), RunError> {
     keys::refuse_missing(config)?;
     let store = stores::open(config, node)?;
     tracing::debug!(now = store.now().ms(), node, "store is open");
     let ring = keys::ring(config, &*store)?;
     let world = World::new(Arc::clone(&store)).with_keys(ring).map_err(KeysError::from)?;
-    // After everything that is likely to refuse: a secret that nobody is told is lost.
-    let first_key = if config.auth { first_admin_key(&*store) } else { Ok(None) };
+    // After everything that is likely to refuse: a start that fails leaves no key behind.
+    let first_key = if config.auth { first_key::make(config, &*store) } else { Ok(None) };
     let first_key = first_key.map_err(RunError::FirstKey)?;
     let retention_ms = i64::from(config.retention_days) * DAY_MS;
     let (retention_ms, lanes) = (Some(retention_ms), stores::lanes(config));
@@ -165,31 +187,9 @@ fn open(
     Ok((Runtime::over(world, settings)?, first_key))
 }
 
-/// Listens from this call on, not from the first poll of its future: once the door is open, a
-/// signal is never left to its default, which is to end the process at once.
-#[cfg(unix)]
-fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut interrupted = signal(SignalKind::interrupt())?;
-    let mut terminated = signal(SignalKind::terminate())?;
-    Ok(async move {
-        tokio::select! {
-            _ = interrupted.recv() => {}
-            _ = terminated.recv() => {}
-        }
-    })
-}
-
-#[cfg(not(unix))]
-fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
-    Ok(async { drop(tokio::signal::ctrl_c().await) })
-}
-
 /// Answers parked polls until the deadline, so that their connections can close.
-async fn after_signal(mut closed: watch::Receiver<bool>, within: Duration, runtime: &Runtime) {
-    if closed.wait_for(|closing| *closing).await.is_err() {
-        std::future::pending::<()>().await;
-    }
+async fn after_signal(stop: watch::Receiver<Stop>, within: Duration, runtime: &Runtime) {
+    reached(stop, Stop::Asked).await;
     let drain = async {
         loop {
             runtime.drain();

@@ -23,9 +23,9 @@ use semel_model::{Digest, ExecutionId, TaskId};
 use semel_store::search::{Hits, TaskSearch, WorkflowSearch};
 use semel_store::{Batch, Index, Indexed, Place, StoreError};
 
-use crate::fault;
 use crate::read::{all, one};
 use crate::readers::{Readers, at_once};
+use crate::{fault, private};
 
 const FILE: &str = "semel-index.db";
 const SCHEMA: &str = include_str!("index/schema.sql");
@@ -184,6 +184,7 @@ fn anew(file: &Path) -> Result<Open, StoreError> {
 }
 
 fn open(file: &Path) -> Result<Open, StoreError> {
+    private::make_file(file).map_err(|error| StoreError::Unavailable(Box::new(error)))?;
     let writer = connect(file).map_err(fault::of)?;
     trust(&writer)?;
     let readers = Readers::open(file).map_err(fault::of)?;

@@ -4,7 +4,6 @@
 //! the directory from anybody.
 
 use std::collections::BTreeMap;
-use std::fs::{File, TryLockError};
 use std::path::Path;
 use std::time::Duration;
 
@@ -13,7 +12,7 @@ use semel_model::Timestamp;
 use semel_store::Kind;
 
 use crate::migrate;
-use crate::open::{DATABASE, LOCK, OpenError};
+use crate::open::{DATABASE, OpenError};
 
 const BUSY_MS: u64 = 5_000;
 
@@ -29,19 +28,6 @@ pub struct Look {
     pub last_at: Option<Timestamp>,
     /// The sealed secrets, by name.
     pub secrets: BTreeMap<String, Vec<u8>>,
-}
-
-/// Whether a process holds the directory.
-pub fn is_held(directory: &Path) -> std::io::Result<bool> {
-    let lock = match File::open(directory.join(LOCK)) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
-        other => other?,
-    };
-    match lock.try_lock_shared() {
-        Ok(()) => Ok(false), // Given back when the file is closed, which is now.
-        Err(TryLockError::WouldBlock) => Ok(true),
-        Err(TryLockError::Error(error)) => Err(error),
-    }
 }
 
 /// None: there is no database yet.
@@ -77,7 +63,7 @@ mod tests {
     use semel_store::Clock;
 
     use super::*;
-    use crate::SqliteStore;
+    use crate::{SqliteStore, is_held};
 
     #[test]
     fn looking_changes_nothing_and_sees_who_holds_the_directory() {

@@ -4,7 +4,6 @@
 //! gives open leases the time we were away (a worker could not renew), and builds the mirror.
 //! Nothing is served before all of that is durable.
 
-use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,20 +16,16 @@ use semel_store::{Clock, Mirror, StoreError};
 use crate::checkpoint::{Checkpointer, WAL_PAGES};
 use crate::columns::{self, delivery_columns_small};
 use crate::index::SqliteIndex;
+use crate::lock::{Lock, lock};
 use crate::readers::Readers;
-use crate::{fault, migrate, read, write};
+use crate::{fault, migrate, private, read, write};
 
 pub(crate) const DATABASE: &str = "semel.db";
-pub(crate) const LOCK: &str = "semel.lock";
 const PAGE_BYTES: i64 = 8192;
 const CACHE_KIB: i64 = 32 * 1024;
 const STATEMENTS: usize = 64;
 /// The writer waits for nobody but a checkpoint that starts the log again.
 const BUSY_MS: u64 = 10_000;
-/// Of a process that has ended, the lock may be left for a moment: a child it was just starting has a copy
-/// until it runs its own program.
-const LOCK_EVERY: Duration = Duration::from_millis(10);
-const LOCK_PAUSES_MAX: usize = 200;
 
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
@@ -80,7 +75,7 @@ pub(crate) struct Opened {
     pub(crate) mirror: Mirror,
     pub(crate) index: SqliteIndex,
     pub(crate) documents_generation: u64,
-    pub(crate) lock: File,
+    pub(crate) lock: Lock,
 }
 
 pub(crate) fn open(
@@ -89,7 +84,10 @@ pub(crate) fn open(
     purpose: Purpose,
 ) -> Result<Opened, OpenError> {
     let lock = lock(directory)?;
+    private::close_to_others(directory);
     let file = directory.join(DATABASE);
+    private::make_file(&file)
+        .map_err(|source| OpenError::Directory { directory: directory.to_owned(), source })?;
     let mut connection = connect(&file)?;
     migrate::run(&mut connection, clock.now())?;
     if purpose == Purpose::Serve {
@@ -106,40 +104,6 @@ pub(crate) fn open(
     let checkpointer = Checkpointer::start(&file, &mut connection, WAL_PAGES)?;
     let index = SqliteIndex::open(directory);
     Ok(Opened { checkpointer, readers, connection, mirror, index, documents_generation, lock })
-}
-
-fn lock(directory: &Path) -> Result<File, OpenError> {
-    let unusable = |source| OpenError::Directory { directory: directory.to_owned(), source };
-    if !directory.is_dir() {
-        std::fs::create_dir_all(directory).map_err(unusable)?;
-        sync_parent(directory).map_err(unusable)?;
-    }
-    let options = File::options().create(true).truncate(false).write(true).to_owned();
-    let lock = options.open(directory.join(LOCK)).map_err(unusable)?;
-    match take(&lock, || std::thread::sleep(LOCK_EVERY)) {
-        Ok(()) => Ok(lock),
-        Err(TryLockError::WouldBlock) => Err(OpenError::Held { directory: directory.to_owned() }),
-        Err(TryLockError::Error(source)) => Err(unusable(source)),
-    }
-}
-
-fn take(lock: &File, mut pause: impl FnMut()) -> Result<(), TryLockError> {
-    for _ in 0..LOCK_PAUSES_MAX {
-        match lock.try_lock() {
-            Err(TryLockError::WouldBlock) => pause(),
-            tried => return tried,
-        }
-    }
-    lock.try_lock()
-}
-
-/// A directory whose name is not on disk yet would take everything committed into it along.
-fn sync_parent(directory: &Path) -> std::io::Result<()> {
-    let absolute = std::path::absolute(directory)?;
-    match absolute.parent() {
-        Some(parent) if cfg!(unix) => File::open(parent)?.sync_all(),
-        _ => Ok(()),
-    }
 }
 
 fn connect(file: &Path) -> rusqlite::Result<Connection> {
@@ -241,22 +205,6 @@ mod tests {
         assert!(refused.to_string().contains("used by another process"), "{refused}");
         drop(store);
         SqliteStore::open(directory.path(), clock()).unwrap();
-    }
-
-    #[test]
-    fn a_lock_that_is_left_for_a_moment_is_waited_for() {
-        let directory = tempfile::tempdir().unwrap();
-        let ended = lock(directory.path()).unwrap();
-        let mut left = Some(ended.try_clone().unwrap()); // As a child has it.
-        drop(ended);
-        let next = File::open(directory.path().join(LOCK)).unwrap();
-        let mut pauses = 0;
-        take(&next, || {
-            pauses += 1;
-            drop(left.take());
-        })
-        .unwrap();
-        assert_eq!(pauses, 1);
     }
 
     #[test]

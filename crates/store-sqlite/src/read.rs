@@ -17,6 +17,7 @@ use crate::at_hand::AtHand;
 use crate::columns::{self, head_columns, message_columns, record_columns, select_deliveries};
 use crate::index::SqliteIndex;
 use crate::lane::{Core, SqliteWriter};
+use crate::lock::Lock;
 use crate::open::{self, OpenError, Opened, Purpose};
 use crate::readers::{Readers, at_once};
 use crate::sweep::{self, limit};
@@ -69,7 +70,7 @@ pub(crate) struct Shared {
     pub(crate) documents_generation: AtomicU64,
     pub(crate) clock: Arc<Clock>,
     directory: PathBuf,
-    _lock: std::fs::File,
+    _lock: Lock,
 }
 
 impl SqliteStore {
