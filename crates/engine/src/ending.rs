@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::change::Change;
 use crate::decide::Stop;
-use crate::expression::merged;
+use crate::expression::{disarmed, merged};
 use crate::message::{ChildEnd, Message};
 use crate::retry::ending_of;
 use crate::task::Task;
@@ -221,5 +221,5 @@ impl Turn<'_> {
 
 /// The output with the word about the failure workflow in it.
 fn noting(output: &Payload, note: String) -> Payload {
-    merged(output, &Payload::from_value(&json!({"conductor.failure_workflow": note})))
+    merged(output, &disarmed(&Payload::from_value(&json!({"conductor.failure_workflow": note}))))
 }

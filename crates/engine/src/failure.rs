@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::change::Change;
 use crate::decide::Stop;
 use crate::event::Start;
-use crate::expression::merged;
+use crate::expression::{disarmed, merged};
 use crate::facts::Registered;
 use crate::turn::{PAYLOAD_BYTES_MAX, Turn};
 use crate::view;
@@ -111,7 +111,8 @@ impl Turn<'_> {
             };
             let text = serde_json::to_string(&failed).expect("a view is plain data");
             let failed = Payload::from_text(text).expect("what was just written is JSON");
-            merged(execution.input(), &failed)
+            // A view shows data as it came; what is stored tells it from expressions.
+            merged(execution.input(), &disarmed(&failed))
         };
         // What would be too large leaves out the tasks of the failed run.
         let whole = Some(with(true)).filter(|input| input.len() <= PAYLOAD_BYTES_MAX);

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::change::Change;
 use crate::event::Event;
+use crate::expression::{disarmed, shown};
 use crate::task::Task;
 use crate::turn::Turn;
 
@@ -38,7 +39,7 @@ struct RunNews<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     failed_task_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    output: Option<&'a Payload>,
+    output: Option<Payload>,
 }
 
 /// A turn of a task.
@@ -133,7 +134,7 @@ impl Turn<'_> {
             end_time: execution.ended_at(),
             reason_for_incompletion: execution.reason(),
             failed_task_id: execution.failed_task().map(|task| task.to_string()),
-            output: (execution.is_closed() && is_small).then(|| execution.output()),
+            output: (execution.is_closed() && is_small).then(|| shown(execution.output())),
         };
         let body = written(&news);
         let message = TaskId::of_news(execution.id().as_bytes(), event, self.seq(), 0);
@@ -181,7 +182,8 @@ impl Turn<'_> {
     }
 }
 
+/// What it says is data to whoever hears it.
 fn written(news: &impl Serialize) -> Payload {
     let text = serde_json::to_string(news).expect("news are plain data");
-    Payload::from_text(text).expect("what was just written is JSON")
+    disarmed(&Payload::from_text(text).expect("what was just written is JSON"))
 }

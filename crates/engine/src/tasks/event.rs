@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::change::Change;
-use crate::expression::{is_computed, merged};
+use crate::expression::{disarmed, is_computed, merged};
 use crate::turn::Turn;
 
 impl Turn<'_> {
@@ -42,7 +42,7 @@ impl Turn<'_> {
             event_produced: &queue,
         };
         let text = serde_json::to_string(&about).expect("plain data");
-        let about = Payload::from_text(text).expect("what was just written is JSON");
+        let about = disarmed(&Payload::from_text(text).expect("what was just written is JSON"));
         let output = merged(&task.input, &about);
         let body = self.store(output.clone());
         self.emit(Change::Published { task: id, sink: queue, body });

@@ -3,6 +3,7 @@
 use semel_model::{Payload, TaskId, TaskStatus};
 use serde_json::{Value, json};
 
+use crate::expression::disarmed;
 use crate::question::Said;
 use crate::script::Language;
 use crate::turn::Turn;
@@ -55,7 +56,7 @@ impl Turn<'_> {
 
     /// The reason is the output too.
     pub(crate) fn fail_script(&mut self, id: TaskId, status: TaskStatus, reason: &str) {
-        let output = Payload::from_value(&json!({"error": reason}));
+        let output = disarmed(&Payload::from_value(&json!({"error": reason})));
         self.end_system(id, status, output, Some(reason.to_owned()));
     }
 }
