@@ -1,8 +1,8 @@
 //! # Limits: bodies and headers that are too much, and HTTP that is none
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::house::{House, house};
+use crate::house::{House, house, report};
 use crate::raw::Request;
 use crate::routes::{ROUTES, Shape, Subject};
 
@@ -49,20 +49,65 @@ fn a_body_nobody_reads_is_answered_however_long_it_is() {
     house.is_healthy();
 }
 
+/// Every door through which a name or an id comes, each with its field.
+fn named(name: &str, id: &str) -> Vec<(&'static str, Request)> {
+    let encoded: String = id.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    let definition = |own: &str, task: &str, reference: &str| {
+        let step = json!({"name": task, "taskReferenceName": reference, "type": "SIMPLE"});
+        let body = json!({"name": own, "version": 1, "schemaVersion": 2, "tasks": [step]});
+        Request::post("/api/metadata/workflow", &body)
+    };
+    let start = |body: &Value| Request::post("/api/workflow", body);
+    let handler = json!({"name": name, "event": "e", "actions": []});
+    let poll = |query: &str| Request::get(format!("/api/tasks/poll/l_names?{query}={encoded}"));
+    let started = format!("/api/workflow/l_names?correlationId={encoded}");
+    let owner = json!({"scope": "s", "key": "k", "owner": id, "leaseSeconds": 9});
+    vec![
+        ("name", definition(name, "t", "t")),
+        ("tasks[0].name", definition("l", name, "t")),
+        ("tasks[0].taskReferenceName", definition("l", "t", name)),
+        ("name", Request::post("/api/metadata/taskdefs", &json!([{"name": name}]))),
+        ("name", Request::post("/api/event", &handler)),
+        ("name", start(&json!({"name": name}))),
+        ("correlationId", start(&json!({"name": "l_names", "correlationId": id}))),
+        ("createdBy", start(&json!({"name": "l_names", "createdBy": id}))),
+        ("taskToDomain", start(&json!({"name": "l_names", "taskToDomain": {"t": id}}))),
+        ("correlationId", Request::post(started, &json!({}))),
+        ("workerid", poll("workerid")),
+        ("domain", poll("domain")),
+        ("tasktype", Request::get(format!("/api/tasks/poll/{encoded}"))),
+        ("owner", Request::post("/api/effects/try-start", &owner)),
+    ]
+}
+
 #[test]
-fn very_long_texts_are_kept_or_refused() {
+fn names_and_ids_have_a_length_and_stand_on_one_line() {
     let house = house();
-    let long = "n".repeat(100_000);
-    house.define("l_long");
-    let start = json!({"name": "l_long", "correlationId": long, "createdBy": long});
-    let answer = house.is_civil(&Request::post("/api/workflow", &start));
-    if answer.status == 200 {
-        let found = house.send(&Request::get(format!("/api/workflow/{}", answer.text()))).json();
-        assert_eq!(found["correlationId"], long.as_str());
+    house.define("l_names");
+    let fits = json!({"name": "l_names", "correlationId": "i".repeat(512), "createdBy": "\u{e9}".repeat(512)});
+    assert_eq!(house.send(&Request::post("/api/workflow", &fits)).status, 200);
+    let task = house.claim("l_names");
+    let run = task["workflowInstanceId"].as_str().unwrap_or_default();
+    let (name, id) = ("n".repeat(256), "i".repeat(513));
+    for (name, id) in [(&*name, &*id), ("a\nb", "c\nd"), ("a\u{7f}", "c\u{1b}[2J")] {
+        let mut told = report(&task, "IN_PROGRESS", json!({}));
+        told["workerId"] = json!(id);
+        let mut cases = named(name, id);
+        cases.push(("workerId", Request::post("/api/tasks", &told)));
+        let by_name = format!("/api/tasks/{run}/only/COMPLETED?workerid=%0A");
+        cases.push(("workerid", Request::post(by_name, &json!({}))));
+        for (field, request) in cases {
+            let answer = house.refuses(&request);
+            let text = answer.text();
+            assert!(
+                answer.status == 400 && text.contains(field),
+                "{field}: {} {text}",
+                answer.status
+            );
+            let is_named = ["255", "512", "control characters"].iter().any(|it| text.contains(it));
+            assert!(is_named, "{field}: {text}");
+        }
     }
-    house.is_civil(&Request::post("/api/workflow", &json!({"name": long})));
-    let poll = format!("/api/tasks/poll/l_long?workerid={}", "w".repeat(20_000));
-    house.is_civil(&Request::get(poll));
     let many: String = (0..500).map(|n| format!("p{n}=v&")).collect();
     house.is_civil(&Request::get(format!("/api/tasks/poll/none?{many}")));
 }

@@ -247,3 +247,65 @@ fn runs_are_found_by_their_key() {
     let ids = semel_tests::process::until("the run is indexed", patience, found).unwrap();
     assert_eq!(ids, [Some(id)], "word for word");
 }
+
+#[test]
+fn amounts_are_compared_by_every_digit() {
+    let house = house();
+    define(&house, "s_wei", &json!({"onPayloadMismatch": "FAIL"}));
+    let ask = |wei: &str| {
+        let body = format!(
+            r#"{{"name": "s_wei", "idempotencyKey": "k", "input": {{"wei": {wei}}},
+            "idempotencyStrategy": "RETURN_EXISTING"}}"#
+        );
+        let json = Request::new("POST", "/api/workflow").header("Content-Type", "application/json");
+        house.send(&json.body(body))
+    };
+    let id = is_id(&ask("10000000000000000000000001"));
+    assert_eq!(is_id(&ask("10000000000000000000000001.0")), id);
+    let other = ask("10000000000000000000000002");
+    assert_eq!(other.status, 422, "{}", other.text());
+    assert_eq!(other.json()["code"], "IDEMPOTENCY_PAYLOAD_MISMATCH", "{}", other.text());
+    let path = format!("/api/workflow/{id}");
+    assert!(house.send(&Request::get(path)).text().contains("10000000000000000000000001"));
+
+    let step = |wei: &str| {
+        let body = format!(r#"{{"wei": {wei}}}"#);
+        let request = Request::new("POST", "/api/workflow/s_wei").header("Idempotency-Key", "w-1");
+        house.send(&request.header("Content-Type", "application/json").body(body))
+    };
+    let id = is_id(&step("10000000000000000000000001"));
+    assert_eq!(is_id(&step("10000000000000000000000001")), id);
+    assert_eq!(step("10000000000000000000000002").status, 422);
+
+    let claim = |wei: &str, owner: &str| {
+        let body = format!(
+            r#"{{"scope": "s_wei", "key": "k", "owner": "{owner}", "leaseSeconds": 60,
+            "fingerprint": {{"wei": {wei}}}}}"#
+        );
+        let request = Request::new("POST", "/api/effects/try-start");
+        house.send(&request.header("Content-Type", "application/json").body(body)).json()
+    };
+    let mine = claim("10000000000000000000000001", "me");
+    assert_eq!(mine["state"], "STARTED", "{mine}");
+    let same = claim("10000000000000000000000001.0", "you");
+    assert_ne!(same["code"], "IDEMPOTENCY_PAYLOAD_MISMATCH", "{same}");
+    let other = claim("10000000000000000000000002", "you");
+    assert_eq!(other["code"], "IDEMPOTENCY_PAYLOAD_MISMATCH", "{other}");
+}
+
+#[test]
+fn headers_that_disagree_are_refused_by_name() {
+    let house = house();
+    house.define("s_two");
+    let body = json!({"name": "s_two"});
+    let ask = |headers: &[(&str, &str)]| start(&house, &body, headers);
+    let twice = ask(&[("X-Idempotency-key", "a"), ("X-Idempotency-key", "a")]);
+    assert_eq!(twice.status, 200, "{}", twice.text());
+    for name in ["X-Idempotency-key", "Idempotency-Key", "X-on-conflict"] {
+        let values = if name == "X-on-conflict" { ["FAIL", "RETURN_EXISTING"] } else { ["a", "b"] };
+        let answer = ask(&[(name, values[0]), (name, values[1])]);
+        assert_eq!(answer.status, 400, "{name}: {}", answer.text());
+        let message = answer.json()["message"].to_string().to_lowercase();
+        assert!(message.contains(&name.to_lowercase()), "{message}");
+    }
+}

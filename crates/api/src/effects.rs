@@ -9,7 +9,7 @@ mod listing;
 use axum::extract::State;
 use schemars::JsonSchema;
 use semel_engine::{Act, Attempt, Hold, RecordKey, Ruled};
-use semel_model::{Digest, EFFECT_RETENTION_SECONDS, Payload, canonical};
+use semel_model::{Digest, EFFECT_RETENTION_SECONDS, Payload};
 use semel_runtime::{Asks, Call};
 use serde::Deserialize;
 use serde_json::Value;
@@ -23,7 +23,7 @@ use crate::endpoint::Value::{Count, Text};
 use crate::endpoint::{Endpoint, delete, get, post};
 use crate::error::ApiError;
 use crate::params::Path;
-use crate::records::{Fence, OWNER_BYTES_MAX, RecordView, key, lease, name};
+use crate::records::{Fence, RecordView, key, lease, name, owner_name};
 use crate::request::Body;
 use crate::roles::{FOLLOW, OPERATE, WORK};
 
@@ -92,7 +92,8 @@ struct TryStart {
     lease_seconds: i64,
     /// Whatever makes two requests the same; any JSON.
     #[serde(default)]
-    fingerprint: Option<Value>,
+    #[schemars(with = "Option<Value>")]
+    fingerprint: Option<Payload>,
     /// `takeover`: goes ahead although an earlier owner may have done it.
     #[serde(default)]
     on_unknown: Option<String>,
@@ -160,7 +161,7 @@ fn record_key(scope: &str, of: &str) -> Result<RecordKey, ApiError> {
 impl Held {
     fn read(self) -> Result<(RecordKey, Hold), ApiError> {
         let key = record_key(&self.scope, &self.key)?;
-        name("owner", &self.owner, OWNER_BYTES_MAX)?;
+        owner_name(&self.owner)?;
         Ok((key, Hold { owner: self.owner, fence: self.fence.number()? }))
     }
 }
@@ -180,7 +181,7 @@ fn bounded(what: &str, bytes: usize) -> Result<(), ApiError> {
 async fn try_start(State(app): State<App>, caller: Caller, body: Body) -> Answered {
     let asked: TryStart = body.object()?;
     let key = record_key(&asked.scope, &asked.key)?;
-    name("owner", &asked.owner, OWNER_BYTES_MAX)?;
+    owner_name(&asked.owner)?;
     let retention = asked.retention_seconds.unwrap_or(EFFECT_RETENTION_SECONDS);
     if !(1..=RETENTION_SECONDS_MAX).contains(&retention) {
         return Err(ApiError::Malformed(format!(
@@ -195,11 +196,11 @@ async fn try_start(State(app): State<App>, caller: Caller, body: Body) -> Answer
             return Err(ApiError::Malformed(message));
         }
     };
-    let fingerprint = asked.fingerprint.filter(|given| !given.is_null());
+    let fingerprint = asked.fingerprint.filter(|given| given.text() != "null");
     let attempt = Attempt {
         owner: asked.owner,
         lease_ms: lease(asked.lease_seconds)?,
-        fingerprint: fingerprint.map(|given| Digest::of(canonical(&given).as_bytes())),
+        fingerprint: fingerprint.map(|given| Digest::of(given.canonical().as_bytes())),
         takes_over,
         retention_ms: retention * 1_000,
     };

@@ -85,7 +85,12 @@ fn agreed<'a>(
 }
 
 fn header<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>, ApiError> {
-    let Some(value) = headers.get(name) else { return Ok(None) };
+    let mut values = headers.get_all(name).iter();
+    let Some(value) = values.next() else { return Ok(None) };
+    if values.any(|other| other != value) {
+        let message = format!("header {name} is given more than once, and differently: send one");
+        return Err(ApiError::KeyInvalid(message));
+    }
     let value = std::str::from_utf8(value.as_bytes());
     let value = value.map_err(|_| ApiError::KeyInvalid(format!("header {name} is not UTF-8")))?;
     Ok(Some(value).filter(present))
@@ -126,6 +131,19 @@ mod tests {
         assert!(start_key(&both, Some("other"), None).is_err());
         assert!(start_key(&both, None, Some(IdempotencyStrategy::Fail)).is_err());
         assert!(start_key(&headers(Some("k"), Some("fail")), None, None).is_err());
+    }
+
+    #[test]
+    fn headers_that_differ_are_an_error_that_names_them() {
+        for name in ["x-idempotency-key", "x-on-conflict"] {
+            let mut headers = headers(Some("k"), Some("FAIL"));
+            let first = headers[name].clone();
+            headers.append(name, first);
+            assert!(start_key(&headers, None, None).is_ok(), "{name} twice the same");
+            headers.append(name, "RETURN_EXISTING".parse().unwrap());
+            let refused = start_key(&headers, None, None).unwrap_err();
+            assert!(format!("{refused:?}").contains(name), "{refused:?}");
+        }
     }
 
     #[test]

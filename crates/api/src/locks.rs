@@ -21,7 +21,7 @@ use crate::endpoint::Value::{Count, Text};
 use crate::endpoint::{Endpoint, delete, get, post};
 use crate::error::ApiError;
 use crate::params::{Params, Path};
-use crate::records::{Fence, OWNER_BYTES_MAX, RecordView, lease, name, owner, retry_after, stale};
+use crate::records::{Fence, RecordView, lease, name, owner, owner_name, retry_after, stale};
 use crate::refusal::Refusal;
 use crate::request::Body;
 use crate::roles::{FOLLOW, OPERATE, WORK};
@@ -109,7 +109,7 @@ async fn acquire(
 ) -> Answered {
     let Acquire { owner, lease_seconds, wait_seconds } = body.object()?;
     let key = lock(&name)?;
-    crate::records::name("owner", &owner, OWNER_BYTES_MAX)?;
+    owner_name(&owner)?;
     if wait_seconds > WAIT_SECONDS_MAX {
         return Err(ApiError::Malformed(format!(
             "waitSeconds must be from 0 to {WAIT_SECONDS_MAX}, not {wait_seconds}: ask again instead"
@@ -235,7 +235,7 @@ async fn say(app: &App, caller: &Caller, name: &str, act: LockAct) -> Result<Rec
     let (LockAct::Renew { hold, .. } | LockAct::Release { hold }) = &act else {
         return Err(ApiError::Internal("only a holder speaks for its lock".to_owned()));
     };
-    crate::records::name("owner", &hold.owner, OWNER_BYTES_MAX)?;
+    owner_name(&hold.owner)?;
     let by = caller.acting(Some(hold.owner.clone()));
     match app.runtime.call(Call { key, asks: Asks::Lock(act), by }).await? {
         Ruled::Noted(record) | Ruled::Repeated(record) => Ok(*record),

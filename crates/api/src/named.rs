@@ -22,7 +22,7 @@ use crate::endpoint::Value::{Choice, Flag, Number, Text};
 use crate::endpoint::{Endpoint, post};
 use crate::error::{ApiError, Undecided};
 use crate::params::{Params, Path};
-use crate::request::{Body, bounded, plain};
+use crate::request::{Body, bounded, one_line, plain};
 use crate::roles::WORK;
 use crate::seen::{STRATEGIES, Strategy};
 use crate::view;
@@ -79,7 +79,7 @@ impl Said {
     /// As a worker would put it; which task, is said elsewhere. Official clients leave the status out
     /// when the task is done.
     pub(crate) fn of(execution: ExecutionId, result: TaskResult) -> Result<Self, ApiError> {
-        plain("taskResult.workerId", result.worker_id.as_deref())?;
+        one_line("taskResult.workerId", result.worker_id.as_deref())?;
         plain("taskResult.reasonForIncompletion", result.reason_for_incompletion.as_deref())?;
         let progress = Progress {
             status: result.status.unwrap_or(TaskResultStatus::Completed),
@@ -103,7 +103,7 @@ fn said(id: &str, status: &str, worker: Option<&str>, body: &Body) -> Result<Sai
     let status: TaskResultStatus = status
         .parse()
         .map_err(|error| ApiError::Malformed(format!("status in the path: {error}")))?;
-    plain("workerid", worker)?;
+    one_line("workerid", worker)?;
     let output = body.payload()?;
     let worker = worker.map(str::to_owned);
     let progress =

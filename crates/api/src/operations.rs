@@ -18,7 +18,7 @@ use crate::endpoint::Value::{Flag, Text};
 use crate::endpoint::{Endpoint, delete, post, put};
 use crate::error::ApiError;
 use crate::params::{Params, Path};
-use crate::request::{Body, bounded, plain, readable};
+use crate::request::{Body, bounded, one_line, plain, readable};
 use crate::roles::OPERATE;
 use crate::workflow::{execution_id, snapshot};
 
@@ -230,7 +230,7 @@ async fn rerun(
 ) -> Answered {
     let request: RerunRequest =
         if body.is_blank() { RerunRequest::default() } else { body.object()? };
-    plain("correlationId", request.correlation_id.as_deref())?;
+    one_line("correlationId", request.correlation_id.as_deref())?;
     let from = request.re_run_from_task_id.filter(|id| !id.is_empty());
     let wrong = |task: &str| {
         let message = format!("reRunFromTaskId: {task} is no task of workflow {id}");

@@ -11,9 +11,10 @@ use serde_json::{Value, json};
 
 use crate::error::ApiError;
 use crate::refusal::Refusal;
+use crate::request::one_line;
 
 /// Who owns something, in the words of whoever asks.
-pub(crate) const OWNER_BYTES_MAX: usize = 512;
+const OWNER_BYTES_MAX: usize = 512;
 
 /// After which time it may be worth asking again, when nobody knows.
 const RETRY_AFTER_SECONDS: u64 = 5;
@@ -138,6 +139,12 @@ pub(crate) fn name(what: &str, text: &str, bytes_max: usize) -> Result<(), ApiEr
             "{what} must be 1 to {bytes_max} bytes of text, not blank and without NUL"
         ))),
     }
+}
+
+/// Who holds something: a name that stands in logs and lists.
+pub(crate) fn owner_name(text: &str) -> Result<(), ApiError> {
+    name("owner", text, OWNER_BYTES_MAX)?;
+    one_line("owner", Some(text))
 }
 
 pub(crate) fn key(what: &str, text: &str) -> Result<(), ApiError> {

@@ -15,7 +15,7 @@ use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
 use http_body_util::LengthLimitError;
 use semel_engine::PAYLOAD_BYTES_MAX;
-use semel_model::{Misread, Payload, RequestMembers, Warning, lenient};
+use semel_model::{ID_CHARS_MAX, Misread, Payload, RequestMembers, Warning, lenient, text_fault};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -268,6 +268,14 @@ pub(crate) fn plain(name: &str, text: Option<&str>) -> Result<(), ApiError> {
             Err(ApiError::Malformed(format!("{name} must not contain a NUL character")))
         }
         _ => Ok(()),
+    }
+}
+
+/// Text of one line that names somebody or something.
+pub(crate) fn one_line(name: &str, text: Option<&str>) -> Result<(), ApiError> {
+    match text.and_then(|text| text_fault(text, ID_CHARS_MAX)) {
+        Some(fault) => Err(ApiError::Malformed(format!("{name} {fault}"))),
+        None => Ok(()),
     }
 }
 

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderName, Method, Uri};
-use semel_model::{Digest, canonical};
+use semel_model::{Digest, canonical, exact};
 
 use crate::error::ApiError;
 
@@ -22,8 +22,11 @@ const WAIT_SECONDS_MAX: u64 = 30;
 pub(crate) fn key_in(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
     let mut given = headers.get_all(&HEADER).iter();
     let Some(first) = given.next() else { return Ok(None) };
-    let several = given.next().is_some();
-    let text = first.to_str().ok().map(str::trim).filter(|_| !several);
+    if given.next().is_some() {
+        let message = "header Idempotency-Key is given more than once: send one".to_owned();
+        return Err(ApiError::KeyInvalid(message));
+    }
+    let text = first.to_str().ok().map(str::trim);
     let key = text.and_then(|text| match text.strip_prefix('"') {
         Some(quoted) => unquoted(quoted),
         None => Some(text.to_owned()),
@@ -75,10 +78,8 @@ pub(crate) fn fingerprint(method: &Method, uri: &Uri, body: &[u8]) -> Digest {
 
 /// What a body says, if it is JSON; else its bytes.
 pub(crate) fn said(body: &[u8]) -> Vec<u8> {
-    match serde_json::from_slice(body) {
-        Ok(value) => canonical(&value).into_bytes(),
-        Err(_) => body.to_vec(),
-    }
+    let value = std::str::from_utf8(body).ok().and_then(exact);
+    value.map_or_else(|| body.to_vec(), |value| canonical(&value).into_bytes())
 }
 
 #[cfg(test)]
@@ -138,6 +139,11 @@ mod tests {
         ] {
             assert_ne!(one, other);
         }
+        let wei = |digit: &str| {
+            of(Method::POST, "/api/x", &format!(r#"{{"wei": 10000000000000000000{digit}}}"#))
+        };
+        assert_eq!(wei("1"), wei("1.0"));
+        assert_ne!(wei("1"), wei("2"));
         assert_eq!(said(b"no { json"), b"no { json");
     }
 }

@@ -17,7 +17,7 @@ use crate::endpoint::{Endpoint, post};
 use crate::error::ApiError;
 use crate::operations::{Operation, operate};
 use crate::params::Path;
-use crate::request::{Body, plain};
+use crate::request::{Body, one_line, plain};
 use crate::roles::OPERATE;
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
@@ -55,7 +55,7 @@ async fn resolve(
         let message = "applied: say true if the effect has happened, false if it has not";
         return Err(ApiError::Malformed(message.to_owned()));
     };
-    plain("by", request.by.as_deref())?;
+    one_line("by", request.by.as_deref())?;
     plain("note", request.note.as_deref())?;
     let by = request.by.filter(|by| !by.trim().is_empty()).unwrap_or(caller.principal.clone());
     let record = effect_record(&scope, &key);

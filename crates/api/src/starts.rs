@@ -21,7 +21,7 @@ use crate::error::ApiError;
 use crate::idempotency::Given;
 use crate::params::{Params, Path};
 use crate::refusal::Refusal;
-use crate::request::{Body, bounded, plain};
+use crate::request::{Body, bounded, one_line};
 use crate::roles::OPERATE;
 use crate::warnings::warned;
 
@@ -252,7 +252,7 @@ pub(crate) fn start_work(
     if !violations.is_empty() {
         return Err(ApiError::Invalid(violations));
     }
-    plain("correlationId", request.correlation_id.as_deref())?;
+    one_line("correlationId", request.correlation_id.as_deref())?;
     bounded("input", &request.input)?;
     let (definition, found_in) = match &request.workflow_def {
         Some(definition) => {

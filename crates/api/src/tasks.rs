@@ -24,7 +24,7 @@ use crate::endpoint::{Does, Endpoint, get, post};
 use crate::error::{ApiError, Undecided};
 use crate::logs;
 use crate::params::{Params, Path};
-use crate::request::{Body, plain};
+use crate::request::{Body, one_line, plain};
 use crate::roles::WORK;
 use crate::workflow::{execution_id, snapshot};
 
@@ -106,7 +106,7 @@ async fn claim(
     let domain = params.text("domain").map(str::to_owned);
     let texts = [("workerid", worker.as_deref()), ("domain", domain.as_deref())];
     for (name, value) in texts.into_iter().chain([("tasktype", Some(&*task_type))]) {
-        plain(name, value)?;
+        one_line(name, value)?;
     }
     if count == 0 {
         return Ok(Vec::new());
@@ -169,7 +169,7 @@ fn named(result: TaskResult) -> Result<Named, ApiError> {
             return Err(ApiError::Invalid(vec![Violation::new(path, "status cannot be null")]));
         }
     };
-    plain("workerId", result.worker_id.as_deref())?;
+    one_line("workerId", result.worker_id.as_deref())?;
     plain("reasonForIncompletion", result.reason_for_incompletion.as_deref())?;
     let report = Report {
         task,

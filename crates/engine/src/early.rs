@@ -20,9 +20,7 @@
 
 use std::sync::Arc;
 
-use semel_model::{
-    Digest, KeptAnswer, Payload, TaskId, TaskResultStatus, TaskStatus, Timestamp, canonical,
-};
+use semel_model::{Digest, KeptAnswer, Payload, TaskId, TaskResultStatus, TaskStatus, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::apply::Page;
@@ -178,8 +176,8 @@ impl Turn<'_> {
     fn ended_so(&self, task: &Task, progress: &Progress, said: Digest) -> bool {
         let is_same = || {
             let status = status_of(progress.status);
-            let output = canonical(&self.payload(progress.output).value());
-            Some(task.status) == status && canonical(&task.output.value()) == output
+            let output = self.payload(progress.output).canonical();
+            Some(task.status) == status && task.output.canonical() == output
         };
         task.accepted == Some(said) || is_same()
     }
@@ -204,7 +202,7 @@ fn decision_of(progress: &Progress, output: &Payload) -> Digest {
     Digest::of_parts([
         b"decision".as_slice(),
         progress.status.as_str().as_bytes(),
-        canonical(&output.value()).as_bytes(),
+        output.canonical().as_bytes(),
         progress.reason.as_deref().unwrap_or_default().as_bytes(),
     ])
 }

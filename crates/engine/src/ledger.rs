@@ -311,10 +311,8 @@ fn reset(held: Option<&Record>, now: Timestamp) -> Ruling {
 /// Equal data, however it is written, is the same word again.
 fn repeated(record: &Record, said: &Payload) -> Ruling {
     let before = record.detail.result.as_ref();
-    let same = before.is_some_and(|before| {
-        before == said
-            || semel_model::canonical(&before.value()) == semel_model::canonical(&said.value())
-    });
+    let same =
+        before.is_some_and(|before| before == said || before.canonical() == said.canonical());
     unchanged(if same { Ruled::Repeated } else { Ruled::Contradicted }, record)
 }
 

@@ -346,8 +346,13 @@ impl Task {
         if self.kind() != Kind::SubWorkflow {
             return self.input.clone();
         }
-        let input = self.input.value();
-        input.get("workflowInput").map_or_else(Payload::empty, Payload::from_value)
+        #[derive(serde::Deserialize)]
+        struct Given {
+            #[serde(default, rename = "workflowInput")]
+            input: Option<Payload>,
+        }
+        let given = serde_json::from_str::<Given>(self.input.text()).ok();
+        given.and_then(|given| given.input).map_or_else(Payload::empty, |input| input.respelled())
     }
 }
 
@@ -356,7 +361,7 @@ fn compared(input: &Payload, fields: &[String]) -> Option<String> {
     if fields.is_empty() {
         return None;
     }
-    let input = input.value();
+    let input = input.compared();
     let fields = fields.iter().map(|path| (path.clone(), field(&input, path)));
     Some(canonical(&Value::Object(fields.collect())))
 }

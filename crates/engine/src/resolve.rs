@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use semel_model::{Digest, Payload, Timestamp, canonical};
+use semel_model::{Digest, Payload, Timestamp};
 
 use crate::change::Change;
 use crate::decide::{Rejection, Stop};
@@ -147,7 +147,7 @@ impl Resolved {
         note: Option<String>,
         at: Timestamp,
     ) -> Self {
-        let output = Digest::of(canonical(&output.value()).as_bytes());
+        let output = Digest::of(output.canonical().as_bytes());
         Self { at, by, note, applied, output }
     }
 
@@ -164,7 +164,7 @@ impl Resolved {
         if let Some(first) = &record.detail.resolved {
             return (first.applied, first.output) == (self.applied, self.output);
         }
-        let digest = |result: &Payload| Digest::of(canonical(&result.value()).as_bytes());
+        let digest = |result: &Payload| Digest::of(result.canonical().as_bytes());
         let result = record.detail.result.as_ref().map(digest);
         match record.state {
             RecordState::Completed => self.applied && result == Some(self.output),

@@ -86,14 +86,13 @@ fn computed_key(
         return Ok(None);
     };
     let input = with_defaults(definition, input).unwrap_or_else(|| input.clone());
-    let workflow = json!({
-        "input": input.value(),
+    let about = json!({
         "correlationId": start.correlation_id,
         "workflowType": definition.name,
         "version": definition.version,
         "priority": start.priority,
     });
-    let mut heard = Heard::new(&Payload::from_value(&json!({"workflow": workflow})));
+    let mut heard = Heard::of_start(&input.respelled(), &about);
     let key = heard.key(expression).map_err(|missing| {
         KeyFault::Missing(format!(
             "workflow {} is keyed by {expression}, and {missing} in this start: give what it \
@@ -114,9 +113,9 @@ pub fn fingerprint(definition: &WorkflowDef, input: &Payload) -> Digest {
     let paths = definition.idempotency.as_ref().map(|policy| policy.fingerprint());
     let input = with_defaults(definition, input).unwrap_or_else(|| input.clone());
     let compared = match paths.filter(|paths| !paths.is_empty()) {
-        None => input.value(),
+        None => input.compared(),
         Some(paths) => {
-            let mut heard = Heard::new(&Payload::from_value(&json!({"input": input.value()})));
+            let mut heard = Heard::new(&Payload::from_value(&json!({"input": input.compared()})));
             let found = paths.iter().map(|path| heard.value(&format!("${{{}}}", path.trim())));
             Value::Array(found.collect())
         }
@@ -257,6 +256,30 @@ mod tests {
         let first = of(&listed, r#"{"order":{"id":"9"},"amount":1,"at":1}"#);
         assert_eq!(of(&listed, r#"{"order":{"id":"9"},"amount":1.0,"at":2}"#), first);
         assert_ne!(of(&listed, r#"{"order":{"id":9},"amount":1,"at":1}"#), first);
+    }
+
+    #[test]
+    fn every_digit_of_a_number_counts() {
+        let paths = Some(vec!["input.wei".to_owned()]);
+        let listed = definition(StartPolicy { fingerprint: paths, ..StartPolicy::default() });
+        let key_expression = Some("${workflow.input.wei}".to_owned());
+        let by_amount = definition(StartPolicy { key_expression, ..StartPolicy::default() });
+        let template = [("more".to_owned(), serde_json::json!(1))].into_iter().collect();
+        let filled = WorkflowDef { input_template: Some(template), ..WorkflowDef::default() };
+        for definition in [&WorkflowDef::default(), &listed, &filled] {
+            let of =
+                |digits: &str| fingerprint(definition, &input(&format!(r#"{{"wei":{digits}}}"#)));
+            assert_ne!(of("123456789012345678901"), of("123456789012345678902"));
+            assert_eq!(of("123456789012345678901"), of("123456789012345678901.0"));
+            assert_eq!(of("1"), of("1.0"));
+        }
+        let key = |digits: &str| {
+            let input = input(&format!(r#"{{"wei":{digits}}}"#));
+            computed_key(&by_amount, &Start::default(), &input).unwrap().unwrap()
+        };
+        assert_eq!(key("123456789012345678901"), "123456789012345678901");
+        assert_eq!(key("123456789012345678902.0"), "123456789012345678902");
+        assert_eq!(key("1.50"), "1.5");
     }
 
     #[test]

@@ -75,18 +75,21 @@ fn digits(number: &Number) -> String {
 }
 
 /// As `Number.prototype.toString` has it: the fewest digits that are read back as the same number.
-fn ecmascript(number: f64) -> String {
+pub(crate) fn ecmascript(number: f64) -> String {
     if number == 0.0 {
         return "0".to_owned(); // Also -0.
     }
     let scientific = format!("{:e}", number.abs());
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let digits: String = mantissa.chars().filter(|digit| *digit != '.').collect();
-    let count = i32::try_from(digits.len()).unwrap_or(i32::MAX);
-    // Where the decimal point stands, counted from the first digit.
-    let point = exponent.parse::<i32>().unwrap_or(0) + 1;
-    let zeros = |count: i32| "0".repeat(usize::try_from(count).unwrap_or(0));
     let sign = if number < 0.0 { "-" } else { "" };
+    layout(sign, &digits, exponent.parse::<i64>().unwrap_or(0) + 1)
+}
+
+/// Digits with the decimal point that many places after their beginning, as ECMAScript writes them.
+pub(crate) fn layout(sign: &str, digits: &str, point: i64) -> String {
+    let count = i64::try_from(digits.len()).unwrap_or(i64::MAX);
+    let zeros = |count: i64| "0".repeat(usize::try_from(count).unwrap_or(0));
     if (count..=21).contains(&point) {
         return format!("{sign}{digits}{}", zeros(point - count));
     }

@@ -8,6 +8,7 @@ mod concurrency;
 mod effect;
 mod enforced;
 mod event_handler;
+mod exact;
 mod explanation;
 mod expression_fields;
 mod http_request;
@@ -29,6 +30,7 @@ mod task;
 mod task_def;
 mod task_result;
 mod task_types;
+mod text_limit;
 mod timestamp;
 mod traceparent;
 mod unknown_members;
@@ -47,6 +49,7 @@ pub use effect::{
 pub use event_handler::{
     Action, ActionKind, EventHandler, StartAction, TaskAction, TerminateAction, VariablesAction,
 };
+pub use exact::exact;
 pub use explanation::{
     Blocker, BlockerKind, Explanation, Note, NoteKind, Wait, WaitKind, WhatToDo,
 };
@@ -75,6 +78,7 @@ pub use task_types::{
     heeds_start_delay, is_absent_type, is_system_type, is_templated, may_have_effect, meant_type,
     served_types,
 };
+pub use text_limit::{ID_CHARS_MAX, NAME_CHARS_MAX, text_fault};
 pub use timestamp::Timestamp;
 pub use traceparent::{NoTraceparent, Traceparent};
 pub use unknown_members::{

@@ -9,7 +9,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::lenient;
+use crate::exact::respelled;
+use crate::{canonical, exact, lenient};
 
 /// Shared, immutable JSON text.
 #[derive(Clone)]
@@ -45,6 +46,23 @@ impl Payload {
     /// Parsed. JSON that no value can hold (`1e999`) reads as null.
     pub fn value(&self) -> Value {
         serde_json::from_str(self.text()).unwrap_or(Value::Null)
+    }
+
+    /// Parsed for comparing, with every digit of its numbers. Not to be shown or stored.
+    pub fn compared(&self) -> Value {
+        exact(self.text()).unwrap_or(Value::Null)
+    }
+
+    /// The one text of everything that says the same, every digit counted.
+    pub fn canonical(&self) -> String {
+        canonical(&self.compared())
+    }
+
+    /// The same, its numbers in one spelling, with all the digits that count.
+    #[must_use]
+    pub fn respelled(&self) -> Self {
+        let text = respelled(self.text()).and_then(|text| Self::from_text(text).ok());
+        text.unwrap_or_else(|| Self::from_value(&Value::Null))
     }
 
     pub fn is_object(&self) -> bool {
@@ -116,5 +134,15 @@ mod tests {
         let payload: Payload = serde_json::from_str(text).unwrap();
         assert_eq!(payload.text(), text);
         assert_eq!(serde_json::to_string(&payload).unwrap(), text);
+    }
+
+    #[test]
+    fn payloads_are_compared_by_every_digit() {
+        let of = |text: &str| Payload::from_text(text.to_owned()).unwrap().canonical();
+        assert_eq!(of(r#"{"b": 1.0, "a": 2}"#), of(r#"{"a":2,"b":1}"#));
+        assert_ne!(
+            of(r#"{"wei": 100000000000000000001}"#),
+            of(r#"{"wei": 100000000000000000002}"#)
+        );
     }
 }

@@ -18,8 +18,9 @@ use std::fmt::Display;
 use std::sync::Arc;
 
 use crate::{
-    Action, ActionKind, EventHandler, InlineDefinition, StartWorkflowRequest, TaskAction, TaskDef,
-    TaskResult, Violation, WorkflowDef, WorkflowTask, is_secret_name,
+    Action, ActionKind, EventHandler, ID_CHARS_MAX, InlineDefinition, NAME_CHARS_MAX,
+    StartWorkflowRequest, TaskAction, TaskDef, TaskResult, Violation, WorkflowDef, WorkflowTask,
+    is_secret_name, text_fault,
 };
 use references::{References, texts};
 use step_type::{Broken, broken};
@@ -42,8 +43,6 @@ const LABEL_CHARS_MAX: usize = 60;
 /// Why data that lie elsewhere are refused: taken for none, they would be lost.
 const NO_EXTERNAL_STORAGE: &str =
     "there is no external payload storage here: send the data in the request, up to 10 MiB";
-/// The name of a handler goes into every entry it causes.
-const HANDLER_NAME_CHARS_MAX: usize = 255;
 
 type Registered<'a> = &'a dyn Fn(&str) -> Option<Arc<TaskDef>>;
 
@@ -243,10 +242,21 @@ impl Findings {
         }
     }
 
-    /// Databases and log lines end at a NUL; a name must not.
+    /// Databases and log lines end at a NUL; a key must not.
     fn no_nul(&mut self, path: impl AsRef<str>, text: &str) {
         if text.contains('\0') {
             self.add(path, "must not contain the NUL character");
+        }
+    }
+
+    fn name(&mut self, path: impl AsRef<str>, text: &str) {
+        self.short(path, text, NAME_CHARS_MAX);
+    }
+
+    /// Text of one line.
+    fn short(&mut self, path: impl AsRef<str>, text: &str, chars_max: usize) {
+        if let Some(fault) = text_fault(text, chars_max) {
+            self.add(path, fault);
         }
     }
 
@@ -299,12 +309,12 @@ impl Findings {
         if definition.name.is_empty() {
             self.add(&name, "WorkflowDef name cannot be null or empty");
         }
-        self.no_nul(&name, &definition.name);
+        self.name(&name, &definition.name);
         if let Some(failure_workflow) = &definition.failure_workflow {
-            self.no_nul(format!("{prefix}failureWorkflow"), failure_workflow);
+            self.short(format!("{prefix}failureWorkflow"), failure_workflow, ID_CHARS_MAX);
         }
         if let Some(sink) = &definition.workflow_status_listener_sink {
-            self.no_nul(format!("{prefix}workflowStatusListenerSink"), sink);
+            self.short(format!("{prefix}workflowStatusListenerSink"), sink, ID_CHARS_MAX);
         }
         if definition.steps().is_empty() {
             self.add(format!("{prefix}tasks"), "WorkflowTask list cannot be empty");
@@ -328,22 +338,22 @@ impl Findings {
         if step.name.is_empty() {
             self.add(&name, "WorkflowTask name cannot be empty or null");
         }
-        self.no_nul(&name, &step.name);
+        self.name(&name, &step.name);
         let reference = format!("{path}.taskReferenceName");
         if step.task_reference_name.is_empty() {
             self.add(&reference, "WorkflowTask taskReferenceName name cannot be empty or null");
         }
-        self.no_nul(&reference, &step.task_reference_name);
+        self.name(&reference, &step.task_reference_name);
         if let Some(why) = reserved(&step.task_reference_name) {
             self.add_value(&reference, why, &step.task_reference_name);
         }
-        self.no_nul(format!("{path}.type"), &step.kind);
+        self.name(format!("{path}.type"), &step.kind);
         self.state_changes(path, step);
         if let Some(definition) = &step.task_definition {
-            self.no_nul(format!("{path}.taskDefinition.name"), &definition.name);
+            self.name(format!("{path}.taskDefinition.name"), &definition.name);
         }
         if let Some(name) = step.sub_workflow_param.as_ref().and_then(|it| it.name.as_ref()) {
-            self.no_nul(format!("{path}.subWorkflowParam.name"), name);
+            self.short(format!("{path}.subWorkflowParam.name"), name, ID_CHARS_MAX);
         }
         self.at_least(
             format!("{path}.startDelay"),
@@ -359,7 +369,7 @@ impl Findings {
             let path = format!("{path}.onStateChange[{label}]");
             for (at, event) in events.iter().enumerate() {
                 let path = format!("{path}[{at}].type");
-                self.no_nul(&path, &event.kind);
+                self.short(&path, &event.kind, ID_CHARS_MAX);
             }
         }
     }
@@ -430,7 +440,7 @@ impl Findings {
         if definition.name.is_empty() {
             self.add("name", "TaskDef name cannot be null or empty");
         }
-        self.no_nul("name", &definition.name);
+        self.name("name", &definition.name);
         let response = definition.response_timeout_seconds;
         self.at_least(
             "responseTimeoutSeconds",
@@ -486,7 +496,7 @@ impl Findings {
         if request.workflow_name().is_empty() {
             self.add("name", "Workflow name cannot be null or empty");
         }
-        self.no_nul("name", &request.name);
+        self.name("name", &request.name);
         let priority = request.priority;
         let message = format!("priority: {priority} should be minimum 0");
         self.at_least("priority", priority, 0, message);
@@ -494,20 +504,19 @@ impl Findings {
             let message = format!("priority: {priority} should be maximum {PRIORITY_MAX}");
             self.add_value("priority", message, priority);
         }
-        for (field, text) in [
-            ("correlationId", &request.correlation_id),
-            ("createdBy", &request.created_by),
-            ("idempotencyKey", &request.idempotency_key),
-        ] {
-            self.no_nul(field, text.as_deref().unwrap_or_default());
+        for (field, text) in
+            [("correlationId", &request.correlation_id), ("createdBy", &request.created_by)]
+        {
+            self.short(field, text.as_deref().unwrap_or_default(), ID_CHARS_MAX);
         }
+        self.no_nul("idempotencyKey", request.idempotency_key.as_deref().unwrap_or_default());
         let elsewhere = request.external_input_payload_storage_path.as_deref().unwrap_or_default();
         if !elsewhere.trim().is_empty() {
             self.add("externalInputPayloadStoragePath", NO_EXTERNAL_STORAGE);
         }
         for (task, domain) in request.task_to_domain.iter().flatten() {
-            self.no_nul("taskToDomain", task);
-            self.no_nul("taskToDomain", domain);
+            self.name("taskToDomain", task);
+            self.short("taskToDomain", domain, ID_CHARS_MAX);
         }
         let key_bytes = request.idempotency_key.as_ref().map_or(0, String::len);
         if key_bytes > IDEMPOTENCY_KEY_BYTES_MAX {
@@ -524,11 +533,8 @@ impl Findings {
         if handler.name.trim().is_empty() {
             self.add("name", "Missing event handler name");
         }
-        self.no_nul("name", &handler.name);
-        if handler.name.chars().count() > HANDLER_NAME_CHARS_MAX {
-            self.add("name", format!("must have at most {HANDLER_NAME_CHARS_MAX} characters"));
-        }
-        self.no_nul("event", &handler.event);
+        self.name("name", &handler.name);
+        self.short("event", &handler.event, ID_CHARS_MAX);
         if handler.event.trim().is_empty() {
             self.add("event", "Missing event location");
         }

@@ -23,6 +23,16 @@ impl Heard {
         Self { document: Arc::new(Json::read(message)), reading: Reading::default() }
     }
 
+    /// A run that is to start: what is known about it, and its input with every digit.
+    pub(crate) fn of_start(input: &Payload, about: &Value) -> Self {
+        let about = Json::data(about);
+        let entries = about.as_object().into_iter().flat_map(Object::iter);
+        let entries = entries.map(|(key, value)| (key.to_owned(), value.clone()));
+        let run = entries.chain([("input".to_owned(), Json::read(input))]).collect::<Object>();
+        let document = [("workflow".to_owned(), Json::Object(run))].into_iter().collect::<Object>();
+        Self { document: Arc::new(Json::Object(document)), reading: Reading::default() }
+    }
+
     /// With texts that hold an object or a list read as what they hold.
     pub(crate) fn expanded(&self) -> Self {
         Self { document: Arc::new(expanded(&self.document)), reading: Reading::default() }
