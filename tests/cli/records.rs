@@ -187,3 +187,31 @@ fn refusals_are_told_in_words_of_the_command_line() {
     house.semel(&["workflow", "remove", &live, "--force"]).ok();
     assert_eq!(house.semel(&["workflow", "status", &live]).code, Some(4));
 }
+
+#[test]
+fn a_secret_tells_which_definitions_may_use_it() {
+    let house = House::own();
+    house.caller().put_text("/api/secrets/r_bank", "hunter-of-records").expect("it can be stored");
+    let step = json!({"name": "r_t", "taskReferenceName": "t", "type": "SIMPLE",
+        "inputParameters": {"token": "${workflow.secrets.r_bank}"}});
+    for (name, secrets) in [("r_lists", json!(["r_bank"])), ("r_names", json!(null))] {
+        let mut definition =
+            json!({"name": name, "version": 1, "schemaVersion": 2, "tasks": [step]});
+        if !secrets.is_null() {
+            definition["secrets"] = secrets;
+        }
+        let made = house.caller().post("/api/metadata/workflow", &definition);
+        assert_eq!(made.expect("it answers").status, 200);
+    }
+    let said = house.semel(&["secret", "uses", "r_bank"]).ok();
+    let rows: Vec<&str> = said.stdout.lines().collect();
+    assert_eq!(
+        rows,
+        ["workflow\tr_lists\t1\tlisted", "workflow\tr_names\t1\tnamed only"],
+        "{said:?}"
+    );
+    assert!(!said.stdout.contains("hunter") && !said.stderr.contains("hunter"), "{said:?}");
+    let none = house.semel(&["secret", "uses", "r_other"]).ok();
+    assert!(none.stdout.is_empty() && none.stderr.contains("no registered definition"), "{none:?}");
+    assert_eq!(house.semel(&["secret", "uses", "r_bank", "--json"]).ok().json()[0]["listed"], true);
+}

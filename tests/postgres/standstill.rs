@@ -73,8 +73,8 @@ fn a_database_that_lets_nobody_in_is_asked_now_and_then() {
     let url = database.database().unwrap();
     let name = url.rsplit('/').next().unwrap();
     let directory = tempfile::tempdir().unwrap();
-    let mut server =
-        Server::start(directory.path(), &["--store", &url, "--secrets-key", KEY]).unwrap();
+    let options = ["--store", &url, "--secrets-key", KEY, "--log", "info,semel_runtime=debug"];
+    let mut server = Server::start(directory.path(), &options).unwrap();
     let caller = server.caller().unwrap();
     define(&caller, 1);
     caller.post("/api/workflow", &json!({"name": "one"})).unwrap();
@@ -99,5 +99,10 @@ fn a_database_that_lets_nobody_in_is_asked_now_and_then() {
     let_in(true);
     let is_well = || caller.get("/health").ok().filter(|answer| answer.status == 200);
     until("it is well again", DEADLINE, is_well).unwrap();
+    let lines = |words: &str| server.log().matches(words).count();
+    let is_told = || (lines("the store can be used again") > 0).then_some(());
+    until("the end is told of", DEADLINE, is_told).unwrap();
+    assert_eq!(lines("the store cannot be used"), 1, "an outage is one line: {}", server.log());
+    assert_eq!(lines("the store can be used again"), 1, "and so is its end: {}", server.log());
     server.stop().unwrap();
 }

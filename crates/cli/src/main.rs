@@ -26,6 +26,7 @@ mod raise_fences;
 mod record;
 mod rotate;
 mod script_child;
+mod secret;
 mod server;
 mod show;
 mod task;
@@ -63,6 +64,7 @@ fn command() -> Command {
         .subcommand(effect::Effect::command())
         .subcommand(lock::Lock::command())
         .subcommand(key::Key::command())
+        .subcommand(secret::Secret::command())
         .subcommand(explain::Explain::command())
         .subcommand(lint::Lint::command())
         .subcommand(doctor::command())
@@ -98,6 +100,9 @@ fn run(matches: &ArgMatches) -> anyhow::Result<()> {
         }
         Some((lock::NAME, matches)) => lock::execute(lock::Lock::from_arg_matches(matches)?),
         Some((key::NAME, matches)) => key::execute(key::Key::from_arg_matches(matches)?),
+        Some((secret::NAME, matches)) => {
+            secret::execute(secret::Secret::from_arg_matches(matches)?)
+        }
         Some((explain::NAME, matches)) => {
             explain::execute(explain::Explain::from_arg_matches(matches)?)
         }

@@ -53,6 +53,11 @@ impl Client {
         self.send(Call::get("api/effects").name(scope).name(key))
     }
 
+    /// The registered definitions whose runs may use a secret.
+    pub fn secret_uses(&self, name: &str) -> Result<Answer<Vec<Value>>, ClientError> {
+        self.send(Call::get("api/secrets").name(name).name("uses"))
+    }
+
     /// Ends the doubt; the run whose effect it is goes on.
     pub fn resolve(
         &self,

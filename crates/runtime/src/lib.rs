@@ -39,6 +39,7 @@ mod logs;
 mod messages;
 mod meters;
 mod offline;
+mod outage;
 mod outside;
 mod patience;
 mod polls;

@@ -32,7 +32,7 @@ impl Lane {
         let found = match self.look_for_ended(now) {
             Ok(found) => found,
             Err(error) => {
-                tracing::warn!(%error, "what can be removed cannot be read");
+                self.world.outage.failed(&error, "what can be removed cannot be read");
                 false
             }
         };
@@ -48,7 +48,9 @@ impl Lane {
         self.lapses_until = now.plus_ms(LAPSES_MS);
         let keys = match self.world.store.lapsed_records(now, BATCH_MAX) {
             Ok(keys) => keys,
-            Err(error) => return tracing::warn!(%error, "claims that lapsed cannot be read"),
+            Err(error) => {
+                return self.world.outage.failed(&error, "claims that lapsed cannot be read");
+            }
         };
         for key in keys {
             let call = Call { key, asks: Asks::Ledger(Act::Lapse), by: "semel".to_owned() };

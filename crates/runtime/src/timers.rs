@@ -47,8 +47,9 @@ impl Lane {
     fn look_at_what_is_due(&mut self, now: Timestamp) {
         let due = match self.writer.due(now, DUE_MAX) {
             Ok(due) => due,
-            Err(error) => return tracing::warn!(%error, "due rows cannot be read"),
+            Err(error) => return self.world.outage.failed(&error, "due rows cannot be read"),
         };
+        self.world.note_look();
         for (queue, count) in &due.ripe {
             self.wake(queue, *count);
         }
@@ -76,7 +77,7 @@ impl Lane {
             Ok(offers) => offers.iter().for_each(|(queue, count)| {
                 self.wake(queue, *count);
             }),
-            Err(error) => tracing::warn!(%error, "what waits cannot be read"),
+            Err(error) => self.world.outage.failed(&error, "what waits cannot be read"),
         }
     }
 

@@ -11,6 +11,7 @@ use crate::patience::WAITS_MAX;
 use crate::prepared::{Prepared, Replies};
 use crate::work::{Item, Work};
 
+const NOT_CARRIED_OUT: &str = "a round could not be carried out";
 /// Of a round that failed, so that somebody can look.
 const REQUESTS_LOGGED_MAX: usize = 5;
 
@@ -75,7 +76,10 @@ impl Lane {
         let requests: Vec<_> =
             items.iter().filter_map(Item::request).take(REQUESTS_LOGGED_MAX).collect();
         let count = items.len();
-        tracing::error!(%error, items = count, ?requests, "a round could not be carried out");
+        match error {
+            StoreError::Unavailable(_) => self.world.outage.failed(error, NOT_CARRIED_OUT),
+            _ => tracing::error!(%error, items = count, ?requests, "{NOT_CARRIED_OUT}"),
+        }
         let refused = items.into_iter().map(|item| (item, Err(Failure::Unavailable)));
         let refused: Replies = refused.collect();
         self.world.meters.answers(&refused);

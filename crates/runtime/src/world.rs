@@ -23,6 +23,7 @@ use crate::gauges::{OpenLook, Shown};
 use crate::handlers::Handlers;
 use crate::hits::Hits;
 use crate::meters::Meters;
+use crate::outage::Outage;
 use crate::polls::Polls;
 use crate::schemas::Schemas;
 use crate::secrets::{KeyRing, Secrets};
@@ -57,6 +58,7 @@ pub struct World {
     pub(crate) key_hosts: KeyHosts,
     /// Why the last round could not be written; nothing when it could.
     trouble: Mutex<Option<String>>,
+    pub(crate) outage: Outage,
     /// When something was last written, in milliseconds of the store's time; 0: not yet.
     committed_at: AtomicI64,
     pub(crate) meters: Meters,
@@ -107,6 +109,7 @@ impl World {
             retention_ms: None,
             key_hosts: KeyHosts::default(),
             trouble: Mutex::default(),
+            outage: Outage::default(),
             committed_at: AtomicI64::new(0),
             meters: Meters::default(),
             shown: Shown::default(),
@@ -181,7 +184,7 @@ impl World {
         }
         match self.store.polls() {
             Ok(polls) => self.polls.learn(polls),
-            Err(error) => tracing::warn!(%error, "what others have polled is not known"),
+            Err(error) => self.outage.failed(&error, "what others have polled is not known"),
         }
     }
 
@@ -193,8 +196,16 @@ impl World {
         *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = why;
     }
 
+    /// A look into the store succeeded. After a write that failed only a write can tell that it is over.
+    pub(crate) fn note_look(&self) {
+        if self.trouble().is_none() {
+            self.outage.over();
+        }
+    }
+
     pub(crate) fn note_commit(&self, at: Timestamp) {
         self.set_trouble(None);
+        self.outage.over();
         self.committed_at.store(at.ms(), Ordering::Relaxed);
     }
 
