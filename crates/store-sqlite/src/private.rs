@@ -105,7 +105,8 @@ pub(crate) fn close_to_others(directory: &Path) {
 #[cfg(not(unix))]
 pub(crate) fn close_to_others(_: &Path) {}
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt as _;
     use std::sync::Arc;
