@@ -211,6 +211,7 @@ fn a_request_has_no_address_that_lacks_a_part() {
     for (uri, input) in [
         ("http://shop/orders?of=${workflow.input.id}", json!({})),
         ("http://shop/orders#${workflow.input.id}", json!({})),
+        ("${workflow.input.id}", json!({})), // Whoever would send it says that there is none.
         ("http://shop${workflow.input.id}/orders", json!({"id": ""})),
         (
             "http://shop/orders/${workflow.input.l[?(@.x == 1)].id}",
