@@ -33,23 +33,21 @@ impl IdleTurns {
 impl Execution {
     /// Follows a change that was just applied.
     pub(crate) fn count_idle(&mut self, change: &Change, at: Timestamp) {
-        match change {
-            Change::LoopTurned { task, .. } => {
-                let own = self.task(*task).and_then(|task| task.as_loop());
-                let counts = own.is_some_and(|own| own.items.is_none());
-                self.idle_turns.turn(at, counts);
-            }
-            Change::TaskProgressed { .. } | Change::MessagePosted { .. } => {
-                self.idle_turns.count = 0;
-            }
-            Change::TaskClosed { task, hand_out, .. } => {
-                let is_handed_out = hand_out.fence.is_some() || hand_out.worker.is_some();
-                if is_handed_out || self.is_of_people(*task) {
-                    self.idle_turns.count = 0;
-                }
-            }
-            _ => {}
+        if let Change::LoopTurned { task, .. } = change {
+            let own = self.task(*task).and_then(|task| task.as_loop());
+            let counts = own.is_some_and(|own| own.items.is_none());
+            self.idle_turns.turn(at, counts);
+        } else if self.is_from_outside(change) {
+            self.idle_turns.count = 0;
         }
+    }
+
+    fn is_from_outside(&self, change: &Change) -> bool {
+        if let Change::TaskClosed { task, hand_out, .. } = change {
+            let is_handed_out = hand_out.fence.is_some() || hand_out.worker.is_some();
+            return is_handed_out || self.is_of_people(*task);
+        }
+        matches!(change, Change::TaskProgressed { .. } | Change::MessagePosted { .. })
     }
 
     /// Nobody but somebody outside ends such a task.

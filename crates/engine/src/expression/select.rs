@@ -400,7 +400,7 @@ mod tests {
 
     #[test]
     fn what_a_function_copies_is_paid_for() {
-        let list = vec![r#"["aaaaaaaaaaaaaaaa",[1,2,3]]"#; 10].join(",");
+        let list = [r#"["aaaaaaaaaaaaaaaa",[1,2,3]]"#; 10].join(",");
         let (nodes, _) = visited("l.append(1)", &format!(r#"{{"l":[{list}]}}"#));
         assert!(nodes > 10 * 8, "{nodes}");
     }
