@@ -100,7 +100,7 @@ pub fn tasks_of_a_definition_that_is_passed_over_stay_for_others(fixture: &mut d
     let mut desk = Desk::new(fixture);
     let busy = Digest::of(b"busy");
     let row = |number: u8| Delivery {
-        definition: if number % 2 == 0 { busy } else { Digest::of(b"quiet") },
+        definition: if number.is_multiple_of(2) { busy } else { Digest::of(b"quiet") },
         ..samples::delivery(1, number)
     };
     desk.commit(samples::put_deliveries((0..8).map(row)));
