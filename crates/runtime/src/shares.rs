@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn what_is_below_an_ended_run_waits_while_endings_are_under_way() {
         let mut shares = Shares::default();
-        let even = |item: &Item| numbers(std::slice::from_ref(item))[0] % 2 == 0;
+        let even = |item: &Item| numbers(std::slice::from_ref(item))[0].is_multiple_of(2);
         (0..6).for_each(|number| shares.push(woken(number, "bomb", false)));
         shares.push(woken(8, "quiet", false));
         shares.push(woken(9, "bomb", true));

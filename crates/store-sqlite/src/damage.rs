@@ -217,7 +217,7 @@ fn cut_short(
 ) -> rusqlite::Result<Option<String>> {
     let Some(header) = header else { return Ok(Some("it has no header".to_owned())) };
     let log = log.unwrap_or_default();
-    if log.frames == 0 && bytes % u64::from(header.page_bytes) != 0 {
+    if log.frames == 0 && !bytes.is_multiple_of(u64::from(header.page_bytes)) {
         return Ok(Some("its last page is not whole".to_owned()));
     }
     let wanted = log.pages.or(header.pages).unwrap_or(0);

@@ -3,6 +3,7 @@
 //! There is one writer, so what it has read stays so until it commits; nothing is locked and no
 //! transaction is open while a round decides.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 
 use rusqlite::Connection;
@@ -97,11 +98,11 @@ fn hold_ready(
 ) -> Result<(), StoreError> {
     let places = held.ready.remove(queue).unwrap_or_default();
     let (places, is_all) = touches.fill(places, |place| {
-        if !held.deliveries.contains_key(&place) {
-            held.deliveries.insert(place, read::delivery(connection, place)?);
-        }
-        let row = held.deliveries.get(&place).and_then(Option::as_ref);
-        Ok::<_, StoreError>(row.map_or(0, Delivery::payload_bytes))
+        let row = match held.deliveries.entry(place) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(free) => free.insert(read::delivery(connection, place)?),
+        };
+        Ok::<_, StoreError>(row.as_ref().map_or(0, Delivery::payload_bytes))
     })?;
     if !is_all {
         held.cut.insert(queue.clone());
