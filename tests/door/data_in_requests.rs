@@ -11,6 +11,9 @@ use crate::data_in_disguise::{
 };
 use crate::raw::Request;
 
+/// A request about that run.
+type Way<'a> = &'a dyn Fn(&str) -> Request;
+
 #[test]
 fn what_people_and_messages_say_is_text() {
     let house = built(&[]);
@@ -21,7 +24,7 @@ fn what_people_and_messages_say_is_text() {
     );
     define(&house, "g_waits", &[simple("g_first", &json!({})), wait, spy.clone()], &json!({}));
     let said = json!({"v": BAIT});
-    let ways: [(&str, &dyn Fn(&str) -> Request); 4] = [
+    let ways: [(&str, Way<'_>); 4] = [
         ("a signal", &|id| Request::post(format!("/api/tasks/{id}/COMPLETED/signal"), &said)),
         ("an answer by name", &|id| {
             Request::post(format!("/api/tasks/{id}/wait/COMPLETED"), &said)

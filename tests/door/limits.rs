@@ -63,7 +63,7 @@ fn spoilt(task: &Value, bad_name: &str, bad_id: &str) -> Vec<(&'static str, Requ
     };
     let owner = |owner: &str| json!({"scope": "s", "key": "k", "owner": owner, "leaseSeconds": 9});
     let encoded = |text: &str| text.bytes().map(|byte| format!("%{byte:02X}")).collect::<String>();
-    let run = task["workflowInstanceId"].as_str().unwrap();
+    let run = task["workflowInstanceId"].as_str().expect("a task has a run");
     vec![
         ("name", Request::post("/api/metadata/workflow", &definition(bad_name, "t", "t"))),
         ("tasks[0].name", Request::post("/api/metadata/workflow", &definition("l", bad_name, "t"))),

@@ -84,7 +84,7 @@ fn with(files: &Files, name: &str, bytes: Vec<u8>) -> Files {
 }
 
 fn without(files: &Files, names: &[&str]) -> Files {
-    let keep = |name: &str| !names.iter().any(|gone| name == *gone);
+    let keep = |name: &str| !names.contains(&name);
     files.iter().filter(|(name, _)| keep(name)).map(|(a, b)| (a.clone(), b.clone())).collect()
 }
 
