@@ -18,11 +18,11 @@ use crate::memory::Budget;
 const KEPT_MIN: usize = 8;
 
 /// How often the clock of the cache ticks.
-pub(crate) const TICK_EVERY: Duration = Duration::from_secs(5);
+pub(crate) const TICK_EVERY: Duration = Duration::from_secs(2);
 
 /// Ticks after which a run that is over, or is not, is dropped if nobody has asked for it.
 const ENDED_TICKS: u64 = 2;
-const LIVE_TICKS: u64 = 60;
+const LIVE_TICKS: u64 = 150;
 
 /// How many of those at the front of a line may go to its end instead of being dropped, because they
 /// were used since they came there.

@@ -31,7 +31,7 @@ impl Round {
         let worker = claim.worker.as_deref();
         let (queue, passed_over) = (&claim.queue, &claim.passed_over);
         match self.take(world, queue, worker, claim.token, claim.count, passed_over) {
-            Ok(taken) if taken.is_empty() && self.has_left_some(queue) => {
+            Ok(taken) if taken.is_empty() && self.has_left_some(queue, passed_over) => {
                 claim.waiting.put_back();
                 Outcome::Later
             }
@@ -49,9 +49,10 @@ impl Round {
 
     /// What is ready in the queue did not fit into this round, and others have taken what did: there is
     /// more in the next one.
-    fn has_left_some(&self, queue: &Queue) -> bool {
-        let is_used_up = self.lines.get(queue).is_none_or(BTreeSet::is_empty);
-        is_used_up && self.held.cut.contains(queue) && self.served.contains(queue)
+    fn has_left_some(&self, queue: &Queue, passed_over: &BTreeSet<Digest>) -> bool {
+        let is_for_it = |rank: &Rank| !passed_over.contains(&rank.definition);
+        let has_more = self.lines.get(queue).is_some_and(|line| line.iter().any(is_for_it));
+        !has_more && self.held.cut.contains(queue) && self.served.contains(queue)
     }
 
     /// What this token still holds: a repeated poll re-receives it.
