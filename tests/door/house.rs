@@ -12,6 +12,8 @@ use crate::raw::{Answer, Request, exchange};
 
 pub(crate) struct House {
     server: Server,
+    /// Sent with every request.
+    token: Option<String>,
     _directory: tempfile::TempDir,
 }
 
@@ -48,7 +50,22 @@ impl House {
         let options = [&["--store", store], options].concat();
         let server = Server::start(directory.path(), &options);
         let server = server.unwrap_or_else(|error| panic!("the server does not start: {error:#}"));
-        Self { server, _directory: directory }
+        Self { server, token: None, _directory: directory }
+    }
+
+    /// On disk, with authentication; what is sent by this house is sent by its first key.
+    pub(crate) fn locked(options: &[&str]) -> Self {
+        let mut house = Self::on_disk(&[&["--auth"], options].concat());
+        let (key, secret) = house.first_key();
+        let body = json!({"keyId": key, "keySecret": secret});
+        let answer = house.send(&Request::post("/api/token", &body));
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        house.token = answer.json()["token"].as_str().map(str::to_owned);
+        house
+    }
+
+    pub(crate) fn token(&self) -> Option<&str> {
+        self.token.as_deref()
     }
 
     pub(crate) fn address(&self) -> SocketAddr {
@@ -66,7 +83,13 @@ impl House {
     }
 
     pub(crate) fn send(&self, request: &Request) -> Answer {
-        self.send_bytes(&request.bytes())
+        match &self.token {
+            Some(token) => {
+                let request = request.clone().header("X-Authorization", token.as_str());
+                self.send_bytes(&request.bytes())
+            }
+            None => self.send_bytes(&request.bytes()),
+        }
     }
 
     pub(crate) fn send_bytes(&self, bytes: &[u8]) -> Answer {

@@ -14,7 +14,7 @@ const PAYLOAD_BYTES: usize = 100_000;
 const PATIENCE: Duration = Duration::from_secs(180);
 
 /// Resident memory, as the system sees it.
-fn resident_bytes(house: &House) -> u64 {
+pub(crate) fn resident_bytes(house: &House) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", house.pid()));
     let status = status.expect("the server runs");
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

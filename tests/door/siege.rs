@@ -1,0 +1,166 @@
+//! # The siege: hostile requests by the thousand, and a quiet tenant beside them
+//!
+//! `cargo test` sends 2,000, `SEMEL_FULL=1` 10,000, the soak 200,000. One seed draws them; it is printed, and
+//! `SEMEL_SEED` repeats it. **May not:** assert how long anything takes; the ratio of the tenant's p99 is printed.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use semel_tests::dice::Dice;
+use semel_tests::process::{Answer, Caller, DEADLINE, is_full, until};
+use serde_json::{Value, json};
+
+use crate::attacker::{Attacker, Seen};
+use crate::house::{House, report};
+use crate::memory::resident_bytes;
+use crate::raw::Request;
+use crate::routes::{ROUTES, Subject};
+
+const ATTACKERS: usize = 4;
+const QUIET: &str = "s_quiet";
+
+/// Polled until it is so; only a server that never gets there takes so long.
+const PATIENCE: Duration = Duration::from_secs(180);
+
+#[test]
+fn under_siege_a_quiet_tenant_goes_on() {
+    siege(if is_full() { 10_000 } else { 2_000 });
+}
+
+#[test]
+#[ignore = "200,000 hostile requests: ./check soak door"]
+fn soak_under_siege_a_quiet_tenant_goes_on() {
+    siege(200_000);
+}
+
+fn siege(requests: usize) {
+    let dice = Dice::thrown();
+    let house = House::locked(&["--execute-wait-ms-max", "10", "--poll-wait-ms-max", "100"]);
+    house.define(QUIET);
+    let subject = Subject::made(&house, "s_warm");
+    for route in ROUTES {
+        house.send(&subject.request(route));
+    }
+    let mut quiet = Quiet::of(&house);
+    quiet.go_on(requests / 20);
+    // Once more: the first calls make what all others find.
+    quiet.took.clear();
+    quiet.go_on(requests / 20);
+    let alone = p99(&mut quiet.took);
+    let idle = resident_bytes(&house);
+    quiet.took.clear();
+
+    let began = Instant::now();
+    let seen = attack(&house, requests, dice, &mut quiet);
+    let (took, calls) = (began.elapsed(), quiet.took.len());
+    let (beside, height) = (p99(&mut quiet.took), resident_bytes(&house));
+    eprintln!(
+        "{} requests in {took:?}, {} without an answer: {:?}",
+        seen.requests, seen.mute, seen.statuses
+    );
+    let ratio = beside.as_secs_f64() / alone.as_secs_f64();
+    eprintln!(
+        "{calls} calls of the tenant, p99 {alone:?} alone, {beside:?} beside it: {ratio:.1} x"
+    );
+
+    assert!(seen.faults.is_empty(), "{}", seen.faults.join("\n"));
+    assert!(seen.requests >= requests, "{}", seen.requests);
+    house.is_healthy();
+    assert!(!house.log().contains("a request failed"), "{}", house.log());
+    quiet.is_complete(&house);
+    let given_back = until("memory is given back", PATIENCE, || {
+        let now = resident_bytes(&house);
+        (now <= 2 * idle).then_some(now)
+    });
+    let now = resident_bytes(&house);
+    eprintln!("resident: {idle} bytes before, {height} at the end, {now} after");
+    given_back.unwrap_or_else(|error| panic!("{error:#}: {idle} bytes before, {now} after"));
+}
+
+/// All attackers at once; the tenant goes on until the last of them has gone.
+fn attack(house: &House, requests: usize, mut dice: Dice, quiet: &mut Quiet) -> Seen {
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let attackers: Vec<_> = (0..ATTACKERS)
+            .map(|at| {
+                let dice = dice.fork();
+                scope.spawn(move || Attacker::new(house, at, dice).attack(requests / ATTACKERS))
+            })
+            .collect();
+        let is_over = &is_over;
+        let tenant = scope.spawn(move || {
+            while !is_over.load(Ordering::Relaxed) {
+                quiet.go_on(1);
+            }
+        });
+        let ended: Vec<_> = attackers.into_iter().map(|attacker| attacker.join()).collect();
+        is_over.store(true, Ordering::Relaxed);
+        tenant.join().expect("every call of the tenant succeeds");
+        let mut all = Seen::default();
+        for seen in ended {
+            all.add(seen.expect("an attacker does what it came for"));
+        }
+        all
+    })
+}
+
+/// Who starts one-step workflows, and polls and completes them, and is nobody's enemy.
+struct Quiet {
+    caller: Caller,
+    runs: Vec<String>,
+    took: Vec<Duration>,
+}
+
+impl Quiet {
+    fn of(house: &House) -> Self {
+        let caller = Caller::with_token(house.address(), house.token()).expect("a client");
+        Self { caller, runs: vec![], took: vec![] }
+    }
+
+    fn go_on(&mut self, runs: usize) {
+        for _ in 0..runs {
+            self.run();
+        }
+    }
+
+    fn run(&mut self) {
+        let start = format!("/api/workflow/{QUIET}");
+        let run = self.timed("start", |caller| caller.post(&start, &json!({"given": 1}))).body;
+        let poll = format!("/api/tasks/poll/{QUIET}?workerid=w&timeout=100");
+        let task = until("the task is there", DEADLINE, || {
+            let polled = self.timed("poll", |caller| caller.get(&poll));
+            (polled.status == 200).then(|| polled.json())
+        });
+        let task = task.unwrap_or_else(|error| panic!("{error:#}: {run}"));
+        assert_eq!(task["workflowInstanceId"], json!(run));
+        let done = report(&task, "COMPLETED", json!({"n": 1}));
+        self.timed("complete", |caller| caller.post("/api/tasks", &done));
+        self.runs.push(run);
+    }
+
+    fn timed(&mut self, what: &str, call: impl Fn(&Caller) -> anyhow::Result<Answer>) -> Answer {
+        let began = Instant::now();
+        let answer = call(&self.caller).unwrap_or_else(|error| panic!("{what}: {error:#}"));
+        self.took.push(began.elapsed());
+        assert!(matches!(answer.status, 200 | 204), "{what}: {answer:?}");
+        answer
+    }
+
+    /// Every run has ended well, with one task, and there is no other.
+    fn is_complete(&self, house: &House) {
+        for run in &self.runs {
+            let seen: Value = house.send(&Request::get(format!("/api/workflow/{run}"))).json();
+            let tasks = seen["tasks"].as_array().map(Vec::len);
+            assert_eq!((&seen["status"], tasks), (&json!("COMPLETED"), Some(1)), "{seen}");
+        }
+        let search = format!("/api/workflow/search?query=workflowType%3D{QUIET}");
+        let found = house.send(&Request::get(search)).json();
+        assert_eq!(found["totalHits"], json!(self.runs.len()));
+    }
+}
+
+fn p99(took: &mut [Duration]) -> Duration {
+    took.sort_unstable();
+    took[took.len() * 99 / 100]
+}
