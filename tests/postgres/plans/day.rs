@@ -1,5 +1,7 @@
 //! # A day: everything lanes and readers do, in small
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use semel_engine::{Delivery, HandOut, Head, Queue, RecordKey};
 use semel_model::Digest;
 use semel_store::conformance::samples::{self, BEGIN, execution, place, queue};
@@ -42,6 +44,12 @@ fn touches(number: u8, waits: bool) -> Touches {
         waits,
         ..Touches::default()
     }
+}
+
+/// In every queue that is asked.
+fn passed_over() -> BTreeMap<Queue, BTreeSet<Digest>> {
+    let definitions: BTreeSet<_> = [Digest::of(b"busy")].into();
+    [queue("work"), domain()].map(|queue| (queue, definitions.clone())).into()
 }
 
 fn head(number: u8) -> Head {
@@ -106,7 +114,7 @@ pub(super) fn of_a_lane(store: &PostgresStore) {
         let due = lane.due(store.now(), 256).unwrap();
         assert!(!due.executions.is_empty() && !due.deliveries.is_empty());
         assert!(!due.messages.is_empty());
-        let held = lane.hold(&touches).unwrap();
+        let held = lane.hold(&Touches { passed_over: passed_over(), ..touches }).unwrap();
         let row = held.deliveries[&place(number, 1)].as_ref().unwrap();
         commit(&mut *lane, second(number, row));
         lane.offers(&[queue("work"), domain()].into(), 9).unwrap();

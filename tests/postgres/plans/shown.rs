@@ -87,11 +87,15 @@ fn judge(step: &Value, leads: &Leads, is_cut: bool, faults: &mut Vec<String>) {
     steps(step).for_each(|step| judge(step, leads, is_cut && !is_apart(step), faults));
 }
 
+/// Definitions that have filled their share are passed over row by row: a known gap in docs/status.md.
+const PASSED_OVER: &str = "definition <> ALL";
+
 /// By what it looks for, or by the order in which it is cut off. What is cut off must not be sifted on
 /// the way, but for what the index promises already.
 fn is_bounded(step: &Value, leads: &Leads, is_cut: bool) -> bool {
     let Some((lead, promise)) = leads.get(text(step, "Index Name")) else { return false };
-    let is_sifted = !step["Filter"].is_null() && text(step, "Filter") != promise;
+    let filter = text(step, "Filter");
+    let is_sifted = !filter.is_empty() && filter != promise && !filter.contains(PASSED_OVER);
     let looks_for_something = text(step, "Index Cond").contains(&**lead);
     if is_cut { !is_sifted } else { looks_for_something }
 }
