@@ -88,7 +88,7 @@ fn keys_that_are_made_of_data_are_text() {
     let seen = run(&house, id);
     is_clean("a run with a key", &seen);
     let key = seen["idempotencyKey"].as_str().unwrap_or_default();
-    assert!(key.starts_with("k-") && key.contains("workflow.secrets.g_bank"), "{seen}");
+    assert_eq!(key, format!("k-{BAIT}"), "{seen}");
     let effects = house.send(&Request::get("/api/effects?scope=g_scope")).json();
     is_clean("an effect", &effects);
     assert!(effects.to_string().contains("${workflow.secrets.g_bank}"), "{effects}");

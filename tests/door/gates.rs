@@ -36,6 +36,7 @@ fn a_run_that_waits_says_for_whom() {
     let body = full.json();
     assert_eq!((full.status, &body["code"]), (409, &json!("CONCURRENCY_LIMIT")), "{body}");
     assert_eq!(body["metadata"]["existingWorkflowId"], one);
+    assert_eq!(body["metadata"]["safeNewKey"], true, "nothing was started: {body}");
     assert!(body["message"].to_string().contains("maxQueue"), "{body}");
     assert_eq!(house.send(&Request::new("DELETE", format!("/api/workflow/{one}"))).status, 200);
     let poll = format!("/api/tasks/poll/g_queue?workerid=w&timeout={}", 2_000);

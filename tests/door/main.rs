@@ -14,6 +14,7 @@ mod checklist;
 mod collector;
 mod crowd;
 mod data_in_disguise;
+mod data_in_places;
 mod data_in_requests;
 mod data_is_text;
 mod definition_tags;

@@ -264,6 +264,16 @@ fn health_tells_what_people_want_to_know() {
     assert!(details["lastCommitAgeMs"].as_i64() >= Some(0), "{details}");
     assert_eq!((&parts[1]["name"], &parts[1]["healthy"]), (&json!("lane"), &json!(true)));
     assert_eq!((&parts[2]["name"], &parts[2]["healthy"]), (&json!("index"), &json!(true)));
+    assert_eq!(parts[3], json!({"name": "scripts", "healthy": true, "details": {"sealed": null}}));
+    let script = json!({"name": "o_script", "version": 1, "tasks": [{"name": "s", "taskReferenceName": "s",
+        "type": "INLINE", "inputParameters": {"evaluatorType": "javascript", "expression": "[1].length"}},
+        {"name": "o_after", "taskReferenceName": "o_after", "type": "SIMPLE"}]});
+    assert_eq!(on_disk.send(&Request::post("/api/metadata/workflow", &script)).status, 200);
+    on_disk.start("o_script");
+    let poll = "/api/tasks/poll/o_after?workerid=w&timeout=5000";
+    assert_eq!(on_disk.send(&Request::get(poll)).status, 200);
+    let sealed = found(&on_disk)[3]["details"]["sealed"].clone();
+    assert_eq!(sealed, cfg!(target_os = "linux"), "the kernel of whoever tests has a filter");
 }
 
 #[test]

@@ -64,6 +64,35 @@ fn logs_are_kept_as_each_client_sends_them_and_read_oldest_first() {
 }
 
 #[test]
+fn a_report_says_how_many_of_its_lines_were_dropped() {
+    let house = house();
+    house.define("t_lines");
+    house.start("t_lines");
+    let task = house.claim("t_lines");
+    let lines = |count: usize| json!(vec![json!({"log": "l"}); count]);
+    let mut said = report(&task, "IN_PROGRESS", json!({}));
+    for (count, dropped, more_time) in [(10, 0, false), (13, 3, false), (2, 2, true), (0, 0, true)]
+    {
+        said["logs"] = lines(count);
+        said["extendLease"] = json!(more_time);
+        for road in ["/api/tasks", "/api/tasks/update-v2"] {
+            let answer = house.send(&Request::post(road, &said));
+            assert!(answer.status < 300, "{}", answer.text());
+            let told = answer.header("x-semel-warning").unwrap_or_default();
+            let wanted = if dropped > 0 {
+                format!("{dropped} lines of logs were dropped")
+            } else {
+                String::new()
+            };
+            assert!(
+                told.starts_with(&wanted) && told.is_empty() == (dropped == 0),
+                "{count}: {told}"
+            );
+        }
+    }
+}
+
+#[test]
 fn the_tasks_of_a_run_come_in_pages_and_by_status() {
     let house = house();
     let steps: Vec<_> = (0..20)

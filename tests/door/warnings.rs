@@ -123,6 +123,34 @@ fn a_join_on_a_step_that_is_not_there_is_registered_and_fails_in_words() {
 }
 
 #[test]
+fn a_domain_for_a_task_that_is_not_there_is_told() {
+    let house = house();
+    let plain = workflow("w_domains", json!([step("w_there", "SIMPLE", json!({}))]));
+    let child = json!({"subWorkflowParam": {"name": "w_domains"}});
+    let above = workflow("w_above", json!([step("w_child", "SUB_WORKFLOW", child)]));
+    for definition in [plain, above] {
+        let put = Request::post("/api/metadata/workflow?overwrite=true", &definition);
+        assert_eq!(house.send(&put).status, 200);
+    }
+    let told = |name: &str, domains: Value| {
+        let body = json!({"name": name, "taskToDomain": domains});
+        let answer = house.send(&Request::post("/api/workflow", &body));
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        answer
+    };
+    says(
+        &told("w_domains", json!({"w_their": "eu", "*": "eu"})),
+        "W-RUN-2",
+        "taskToDomain.w_their",
+    );
+    for (name, domains) in
+        [("w_domains", json!({"w_there": "eu", "*": "eu"})), ("w_above", json!({"w_there": "eu"}))]
+    {
+        assert_eq!(told(name, domains).header("x-semel-warning"), None, "{name}");
+    }
+}
+
+#[test]
 fn a_start_that_brings_its_definition_is_warned_too() {
     let house = &house();
     let definition = workflow("w_brought", json!([step("s", "JDBC", json!({}))]));

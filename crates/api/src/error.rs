@@ -227,9 +227,11 @@ fn limit_reached(limited: &Limited) -> ApiError {
 /// the refusal has nothing to do with keys.
 fn safe_new_key(code: &str) -> Option<bool> {
     match code {
-        "IDEMPOTENCY_PAYLOAD_MISMATCH" | "IDEMPOTENCY_KEY_INVALID" | "IDEMPOTENCY_KEY_REQUIRED" => {
-            Some(true)
-        }
+        // Nothing was done.
+        "IDEMPOTENCY_PAYLOAD_MISMATCH"
+        | "IDEMPOTENCY_KEY_INVALID"
+        | "IDEMPOTENCY_KEY_REQUIRED"
+        | CONCURRENCY_LIMIT => Some(true),
         "IDEMPOTENCY_CONFLICT"
         | "IDEMPOTENCY_IN_PROGRESS"
         | "IDEMPOTENCY_EXPIRED_REF"
@@ -237,7 +239,6 @@ fn safe_new_key(code: &str) -> Option<bool> {
         | "DECISION_CONFLICT"
         | "EFFECT_OUTCOME_UNKNOWN"
         | "LOCK_TAKEN"
-        | CONCURRENCY_LIMIT
         | "UNAVAILABLE" => Some(false),
         _ => None,
     }

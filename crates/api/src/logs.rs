@@ -1,6 +1,7 @@
 //! # Logs: lines workers write about their tasks, contract section 2.3
 
 use axum::extract::State;
+use axum::response::Response;
 use semel_engine::Mask;
 use semel_model::{TaskExecLog, TaskResult, Timestamp};
 use semel_runtime::{Class, Work};
@@ -32,6 +33,24 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .gives::<Vec<TaskExecLog>>()
             .or_nothing(),
     ]
+}
+
+/// How many of its lines a report loses: those over the limit, and all that come with the wish for more time.
+pub(crate) fn dropped(result: &TaskResult) -> usize {
+    let kept = if result.extend_lease { 0 } else { LINES_PER_REPORT_MAX };
+    result.logs().len().saturating_sub(kept)
+}
+
+/// The answer, with what became of the lines that were dropped.
+pub(crate) fn told(answer: Response, dropped: usize) -> Response {
+    if dropped == 0 {
+        return answer;
+    }
+    let why = format!(
+        "{dropped} lines of logs were dropped: a report keeps {LINES_PER_REPORT_MAX}, one that asks for more time \
+         none; send them to /api/tasks/ID/log"
+    );
+    with_header(answer, "x-semel-warning", &why)
 }
 
 /// What a report says besides its result. A line without a time is of now.
@@ -69,10 +88,7 @@ async fn write(State(app): State<App>, Path(id): Path<String>, body: Body) -> An
 }
 
 /// `GET /api/tasks/{id}/log`: 204 when there is none.
-async fn read(
-    State(app): State<App>,
-    Path(id): Path<String>,
-) -> Result<axum::response::Response, ApiError> {
+async fn read(State(app): State<App>, Path(id): Path<String>) -> Result<Response, ApiError> {
     let Some(place) = place(&app, &id).await? else { return Ok(nothing()) };
     let room = room(&app).await?;
     let lines = app.runtime.blocking(move |world| world.logs(place)).await?;

@@ -153,15 +153,17 @@ pub(crate) struct Begun {
     instead: Option<&'static str>,
     /// Why the limit of its definition does not count the run.
     not_counted: Option<String>,
+    /// What the request says and the definition has no use for.
+    warnings: Vec<Warning>,
     found: Option<Box<FoundRun>>,
 }
 
 impl Begun {
     /// Of a start beyond the limit that made no run of its own.
     fn instead(id: ExecutionId, version: i32, outcome: &'static str) -> Self {
-        let (keyed, not_counted) = (false, None);
+        let (keyed, not_counted, warnings) = (false, None, Vec::new());
         let instead = Some(outcome);
-        Self { id, version, created: false, keyed, found: None, instead, not_counted }
+        Self { id, version, created: false, keyed, found: None, instead, not_counted, warnings }
     }
 
     pub(crate) fn marks(&self, answer: Response) -> Response {
@@ -180,6 +182,7 @@ impl Begun {
             let page = "docs/locks-and-concurrency.md";
             answer = with_header(answer, "x-semel-warning", &format!("{why} ({page})"));
         }
+        answer = warned(answer, &self.warnings);
         if let Some(instead) = self.instead {
             return with_header(answer, "x-idempotency-outcome", instead);
         }
@@ -211,12 +214,13 @@ pub(crate) async fn begun(
     let given = Given::of(headers, params, key, request.idempotency_strategy)?;
     let step = Step::next();
     let mut tries = 0;
-    let (answer, keyed, version, not_counted) = loop {
+    let (answer, keyed, version, not_counted, warnings) = loop {
         let work = start_work(app, caller, &request, given.clone());
         let mut work = work.inspect_err(|_| app.runtime.start_failed(request.workflow_name()))?;
         let definition = work.definition.definition();
         let (keyed, version) = (work.key.is_some(), definition.version);
         let not_counted = not_counted(definition, &work.start, &work.input);
+        let warnings = request.domain_warnings(definition);
         tries += 1;
         if tries == TRIES_MAX {
             work.found_in = None; // So it was a moment ago, which is after the request came.
@@ -224,7 +228,7 @@ pub(crate) async fn begun(
         let work = Work::Start(work);
         let answer = app.runtime.submit_as(step.clone(), work, Class::Start).await;
         if !matches!(answer, Err(Failure::Outdated)) {
-            break (answer, keyed, version, not_counted);
+            break (answer, keyed, version, not_counted, warnings);
         }
         app.runtime.look_for_definitions().await?;
     };
@@ -232,7 +236,7 @@ pub(crate) async fn begun(
         Ok(Answer::Started { id, created, found }) => {
             let version = found.as_ref().map_or(version, |found| found.version);
             let not_counted = not_counted.filter(|_| created);
-            Ok(Begun { id, version, created, keyed, found, instead: None, not_counted })
+            Ok(Begun { id, version, created, keyed, found, instead: None, not_counted, warnings })
         }
         Ok(Answer::Skipped { id }) => Ok(Begun::instead(id, version, "SKIPPED")),
         Ok(Answer::Coalesced { id }) => Ok(Begun::instead(id, version, "COALESCED")),

@@ -307,7 +307,8 @@ fn marked(response: Response, standing: Option<Standing>) -> Response {
 /// `POST /api/tasks`: a worker reports, or asks for more time.
 async fn update(State(app): State<App>, caller: Caller, params: Params, body: Body) -> Answered {
     let named = named(body.object()?)?;
-    let id = text(named.place.task.to_string());
+    let dropped = logs::dropped(&named.result);
+    let id = logs::told(text(named.place.task.to_string()), dropped);
     if named.result.extend_lease {
         return renew(&app, &params, &named, id).await;
     }
@@ -321,18 +322,20 @@ async fn update(State(app): State<App>, caller: Caller, params: Params, body: Bo
 /// `POST /api/tasks/update-v2`: reports, and takes the next task of the same queue.
 async fn update_v2(State(app): State<App>, caller: Caller, params: Params, body: Body) -> Answered {
     let named = named(body.object()?)?;
+    let dropped = logs::dropped(&named.result);
     if named.result.extend_lease {
-        return renew(&app, &params, &named, nothing()).await;
+        return renew(&app, &params, &named, logs::told(nothing(), dropped)).await;
     }
     let named = cleared(&app, named).await?;
-    Ok(match report(&app, &caller, &params, named, true).await? {
+    let answer = match report(&app, &caller, &params, named, true).await? {
         Reported::Done { standing, next } => {
             let next = next.map(|out| *out).into_iter().collect();
             let handed = confidential::handed_out(&app, next).await?;
             marked(handed.first().map_or_else(nothing, json), Some(standing))
         }
         Reported::Stale => marked(nothing(), None),
-    })
+    };
+    Ok(logs::told(answer, dropped))
 }
 
 async fn renew(app: &App, params: &Params, named: &Named, answer: Response) -> Answered {

@@ -126,7 +126,7 @@ impl Turn<'_> {
     fn is_already_at(&mut self, step: &Step, input: Option<Slot>) -> bool {
         let open: Vec<Arc<Task>> = self.execution().open_tasks().take(2).cloned().collect();
         let [task] = &*open else { return false };
-        let given = input.map(|input| self.given(step, task.id, input));
+        let given = input.map(|input| self.given(step, task.fork, task.id, input));
         let is_same = given.is_none_or(|given| *self.payload(given) == task.input);
         &*task.reference == step.reference() && is_same
     }

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::change::HandOutFacts;
 use crate::decide::Stop;
 use crate::execution::Execution;
-use crate::expression::merged;
+use crate::expression::{disarmed, merged};
 use crate::once::{EffectStatus, Named, Once};
 use crate::pin::{Pinned, Registry, Step};
 use crate::record::{Record, RecordKey, RecordState};
@@ -104,7 +104,7 @@ impl Turn<'_> {
         let scope = scope_on_the_wire(&named.record);
         let about = json!({"_effect": {"scope": scope, "key": named.record.key,
             "effectKey": named.owner}});
-        let input = self.store(merged(&input, &Payload::from_value(&about)));
+        let input = self.store(merged(&input, &disarmed(&Payload::from_value(&about))));
         match before {
             Some(before) => {
                 let by = By::Hand(Some(input));

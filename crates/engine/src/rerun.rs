@@ -86,7 +86,7 @@ impl Turn<'_> {
         again.insert(target.reference.to_string());
         self.redo(Some(again));
         let input = match task_input {
-            Some(input) => self.given(&target.step, target.id, input),
+            Some(input) => self.given(&target.step, target.fork, target.id, input),
             None => self.input_again(target),
         };
         let ends_all = target.kind() == Kind::Terminate;

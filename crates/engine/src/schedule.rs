@@ -193,7 +193,7 @@ impl Turn<'_> {
     ) -> (Slot, Option<String>) {
         self.reading.take_costly(); // What others have asked for is not this task's fault.
         let input = match by {
-            By::Hand(Some(input)) => self.given(&site.step, task, input),
+            By::Hand(Some(input)) => self.given(&site.step, site.fork, task, input),
             By::Hand(None) | By::Itself => {
                 let input = http::frozen(replaces)
                     .unwrap_or_else(|| self.input_of(site, task, replaces.map(|task| &task.input)));
@@ -204,13 +204,19 @@ impl Turn<'_> {
     }
 
     /// What a person gives to a SUB_WORKFLOW step is meant for the child, unless it says which one.
-    pub(crate) fn given(&mut self, step: &Step, task: TaskId, input: Slot) -> Slot {
+    pub(crate) fn given(
+        &mut self,
+        step: &Step,
+        fork: Option<TaskId>,
+        task: TaskId,
+        input: Slot,
+    ) -> Slot {
         let is_whole = self.payload(input).value().get("subWorkflowName").is_some();
         if step.kind() != Kind::SubWorkflow || is_whole {
             return input;
         }
         let given = self.payload(input).clone();
-        let input = self.child_input(step, task, &given);
+        let input = self.child_input(step, task, &given, self.is_branch(fork, step));
         self.store(input)
     }
 
@@ -226,12 +232,13 @@ impl Turn<'_> {
             return self.join_input(site, task);
         }
         let is_child = kind == Kind::SubWorkflow;
-        let given = match self.is_branch(site.fork, &site.step) {
+        let is_branch = self.is_branch(site.fork, &site.step);
+        let given = match is_branch {
             true => literal(&site.step),
             false if is_child => self.resolve_parameters(&site.step, task),
             false => return self.task_input(&site.step, task, before),
         };
-        if is_child { self.child_input(&site.step, task, &given) } else { given }
+        if is_child { self.child_input(&site.step, task, &given, is_branch) } else { given }
     }
 
     /// A branch of a dynamic fork: its input came with the data.

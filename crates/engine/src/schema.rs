@@ -6,6 +6,7 @@
 
 mod enforced;
 mod meter;
+mod patterns;
 mod prepared;
 
 use std::fmt;
@@ -18,13 +19,12 @@ use serde_json::{Map, Value};
 
 pub use enforced::embed_in_task;
 pub(crate) use enforced::{Enforced, embed, lacking_in, named_by, named_schemas};
-use meter::{Counted, Metered, within};
-use prepared::prepared;
+use meter::{Budget, Counted, Metered, within};
+use patterns::{OR_WHAT, PATTERN_BYTES_MAX, Patterns, Price, is_pattern};
+use prepared::{Ready, prepared};
 
 /// The text of a schema.
 const SCHEMA_BYTES_MAX: usize = 256 * 1024;
-/// A compiled pattern.
-const PATTERN_BYTES_MAX: usize = 256 * 1024;
 /// To say whether a value fits. Half a second at most, of what is large and intricate.
 const STEPS_MAX: usize = 10_000_000;
 /// To say all that is wrong with it. Each wrong place takes memory until the last one is found.
@@ -38,7 +38,11 @@ const MESSAGE_CHARS_MAX: usize = 300;
 const REASON_CHARS_MAX: usize = 500;
 
 /// A schema that is ready to check.
-pub struct Schema(Validator<Metered>);
+pub struct Schema {
+    validator: Validator<Metered>,
+    /// Of the name of a member.
+    names: Price,
+}
 
 impl fmt::Debug for Schema {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -55,11 +59,31 @@ impl Schema {
             let limit = format!("takes {bytes} bytes, more than the limit of {SCHEMA_BYTES_MAX}");
             return Err(whole(limit));
         }
-        let ready = prepared(schema).map_err(whole)?;
-        let patterns = PatternOptions::regex().size_limit(PATTERN_BYTES_MAX);
-        let options = jsonschema::options_for::<Metered>().offline().with_pattern_options(patterns);
-        options.build(&ready).map(Self).map_err(|error| {
-            Violation::new(place("", error.instance_path()), shortened(wrong(&error)))
+        let Ready { schema, name_patterns, own_name_bytes } = prepared(schema).map_err(whole)?;
+        let patterns = Patterns::default();
+        // One that is none is found out below, with its place.
+        let ready = name_patterns.iter().filter_map(|pattern| patterns.get(pattern));
+        let for_names =
+            ready.map(|pattern| pattern.price).reduce(Price::plus).unwrap_or(Price::PLAIN);
+        let names = Price::PLAIN.plus(for_names);
+        if !name_patterns.is_empty() && for_names.steps(own_name_bytes) > STEPS_MAX {
+            return Err(whole(
+                "has patternProperties that take too many steps for its own properties".to_owned(),
+            ));
+        }
+        let engine = PatternOptions::regex().size_limit(PATTERN_BYTES_MAX);
+        let options = jsonschema::options_for::<Metered>().offline().with_pattern_options(engine);
+        let options = options
+            .with_format("regex", is_pattern)
+            .with_keyword("pattern", move |whole, given, place| {
+                patterns.keyword(whole, given, place)
+            });
+        let built = within(Budget { steps: STEPS_MAX, names }, || options.build(&schema));
+        let built = built.ok_or_else(|| whole("takes too many steps to make ready".to_owned()))?;
+        built.map(|validator| Self { validator, names }).map_err(|error| {
+            let is_of_pattern = matches!(error.kind(), ValidationErrorKind::Custom { .. });
+            let at = if is_of_pattern { error.schema_path() } else { error.instance_path() };
+            Violation::new(place("", at), shortened(wrong(&error)))
         })
     }
 
@@ -67,7 +91,8 @@ impl Schema {
     pub fn violations(&self, root: &str, payload: &Payload) -> Vec<Violation> {
         let value = payload.value();
         let whole = |message: &str| vec![Violation::new(root, message)];
-        match within(STEPS_MAX, || self.0.is_valid(Counted(&value))) {
+        let budget = |steps| Budget { steps, names: self.names };
+        match within(budget(STEPS_MAX), || self.validator.is_valid(Counted(&value))) {
             Some(true) => return Vec::new(),
             Some(false) => {}
             None => return whole("takes too many steps to check"),
@@ -76,10 +101,11 @@ impl Schema {
             let message = shortened(error.masked().to_string());
             Violation::new(place(root, error.instance_path()), message)
         };
-        let all = || self.0.iter_errors(Counted(&value)).map(told).collect();
-        let first = || self.0.validate(Counted(&value)).map_err(told).err().into_iter().collect();
-        let found: Option<Vec<_>> = within(STEPS_FOR_ALL_MAX, all);
-        match found.or_else(|| within(STEPS_FOR_FIRST_MAX, first)) {
+        let all = || self.validator.iter_errors(Counted(&value)).map(told).collect();
+        let first =
+            || self.validator.validate(Counted(&value)).map_err(told).err().into_iter().collect();
+        let found: Option<Vec<_>> = within(budget(STEPS_FOR_ALL_MAX), all);
+        match found.or_else(|| within(budget(STEPS_FOR_FIRST_MAX), first)) {
             Some(mut found) if !found.is_empty() => {
                 found.sort_by(|a, b| (&a.path, &a.message).cmp(&(&b.path, &b.message)));
                 found.truncate(TOLD_MAX);
@@ -95,7 +121,7 @@ fn wrong(error: &ValidationError<'_>) -> String {
     let kind = error.kind();
     let is_pattern = matches!(kind, ValidationErrorKind::Format { format } if format == "regex");
     let more = if is_pattern {
-        ", or one that is too large or needs look-around or back-references"
+        OR_WHAT
     } else if matches!(kind, ValidationErrorKind::Referencing(_)) {
         "; a $ref leads inside the schema"
     } else {

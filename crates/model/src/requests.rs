@@ -96,6 +96,34 @@ impl StartWorkflowRequest {
     }
 }
 
+/// Types whose tasks, or whose runs, are named by something else than the definition that has them.
+const BRINGING_OTHERS: [&str; 4] =
+    ["DYNAMIC", "FORK_JOIN_DYNAMIC", "START_WORKFLOW", "SUB_WORKFLOW"];
+
+impl StartWorkflowRequest {
+    /// Domains for tasks that no run of the definition can have, nor a run that it begins.
+    pub fn domain_warnings(&self, definition: &WorkflowDef) -> Vec<Warning> {
+        let asked = self.task_to_domain.iter().flatten().map(|(task, _)| task);
+        let asked: Vec<&String> = asked.filter(|task| *task != "*").collect();
+        if asked.is_empty() || definition.failure_workflow.is_some() {
+            return Vec::new();
+        }
+        let mut steps: Vec<_> = definition.all_steps().collect();
+        let effects: Vec<_> = steps.iter().filter_map(|step| step.effect.as_ref()).collect();
+        steps.extend(effects.into_iter().filter_map(|effect| effect.probe.as_deref()));
+        if steps.iter().any(|step| BRINGING_OTHERS.contains(&step.kind.as_str())) {
+            return Vec::new();
+        }
+        let is_there = |task: &str| steps.iter().any(|step| step.name == task || step.kind == task);
+        let strangers = asked.into_iter().filter(|task| !is_there(task));
+        let warning = |task: &String| {
+            let message = "no step of the definition has that name, so nothing goes to the domain";
+            Warning::no_effect(format!("taskToDomain.{task}"), message)
+        };
+        strangers.map(warning).collect()
+    }
+}
+
 /// What became of each of many.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]

@@ -29,6 +29,11 @@ const REPLY_WAIT: Duration = Duration::from_secs(2);
 pub trait Scripts: Send + Sync {
     /// Says what the script said, at once or later, on any thread.
     fn ask(&self, script: Script, reply: Box<dyn FnOnce(Verdict) + Send>);
+
+    /// Whether the kernel refuses scripts files and network. None: it is not known yet.
+    fn are_sealed(&self) -> Option<bool> {
+        None
+    }
 }
 
 /// Where no scripts can be run.

@@ -47,6 +47,13 @@ impl Health {
         Self { name: "index", state: State::Up, details }
     }
 
+    /// Where the kernel cannot seal them they are confined by limits only, which is no illness. Null: none has
+    /// run yet.
+    pub(crate) fn scripts(world: &World) -> Self {
+        let details = [("sealed", json!(world.scripts.are_sealed()))].into();
+        Self { name: "scripts", state: State::Up, details }
+    }
+
     /// Whether the store answers, and took what was last written to it.
     pub(crate) fn store(world: &World) -> Self {
         let mut details = BTreeMap::new();

@@ -261,7 +261,7 @@ impl Runtime {
             Ok(store) => store.unwrap_or_else(|failure| Health::down("store", &failure)),
             Err(_) => Health::down("store", &"the store does not answer"),
         };
-        vec![store, lane, Health::index(&self.world)]
+        vec![store, lane, Health::index(&self.world), Health::scripts(&self.world)]
     }
 
     /// Brings the gauges up to date.

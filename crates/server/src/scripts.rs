@@ -39,6 +39,10 @@ impl Scripts for ScriptPool {
     fn ask(&self, script: Script, reply: Box<dyn FnOnce(Verdict) + Send>) {
         self.0.ask(script, reply);
     }
+
+    fn are_sealed(&self) -> Option<bool> {
+        self.0.is_sealed()
+    }
 }
 
 /// How long a first child may take to answer.

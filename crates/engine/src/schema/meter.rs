@@ -14,8 +14,10 @@ use jsonschema::JsonType;
 use jsonschema::json::{Array, Json, Node, NodeIdentity, Object, SerdeJson};
 use serde_json::{Map, Number, Value, map};
 
+use super::patterns::Price;
+
 /// Of a text, read for one step.
-const BYTES_PER_STEP: usize = 16;
+pub(super) const BYTES_PER_STEP: usize = 16;
 
 /// A check goes as deep as value and schema together lead it; threads have four times as much.
 const STACK_BYTES_MAX: usize = 512 * 1024;
@@ -23,15 +25,24 @@ const STACK_BYTES_MAX: usize = 512 * 1024;
 thread_local! {
     /// What the check of this thread may still cost, and where its stack began. Nodes cannot carry
     /// it: the name of a property becomes one without any other at hand.
-    static METER: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
+    static METER: Cell<(Budget, usize)> =
+        const { Cell::new((Budget { steps: 0, names: Price::PLAIN }, 0)) };
+}
+
+/// What a check may cost.
+#[derive(Clone, Copy)]
+pub(super) struct Budget {
+    pub(super) steps: usize,
+    /// What the name of a member costs.
+    pub(super) names: Price,
 }
 
 /// What unwinds a check; nobody else ever sees it.
 struct Spent;
 
 /// What the check says, unless it takes more steps than these.
-pub(super) fn within<T>(steps: usize, check: impl FnOnce() -> T) -> Option<T> {
-    METER.set((steps, stack_address()));
+pub(super) fn within<T>(budget: Budget, check: impl FnOnce() -> T) -> Option<T> {
+    METER.set((budget, stack_address()));
     // A check changes nothing that outlives it.
     let thrown = match catch_unwind(AssertUnwindSafe(check)) {
         Ok(said) => return Some(said),
@@ -44,12 +55,12 @@ pub(super) fn within<T>(steps: usize, check: impl FnOnce() -> T) -> Option<T> {
     resume_unwind(thrown)
 }
 
-fn pay(steps: usize) {
+pub(super) fn pay(steps: usize) {
     let (left, begin) = METER.get();
-    if steps > left || begin.abs_diff(stack_address()) > STACK_BYTES_MAX {
+    if steps > left.steps || begin.abs_diff(stack_address()) > STACK_BYTES_MAX {
         resume_unwind(Box::new(Spent)); // Not a panic: no hook hears of it.
     }
-    METER.set((left - steps, begin));
+    METER.set((Budget { steps: left.steps - steps, ..left }, begin));
 }
 
 #[inline(never)]
@@ -205,7 +216,8 @@ impl<'a> Iterator for Members<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let (name, value) = self.0.next()?;
-        pay(price_of_text(name)); // Names are compared, and some match them against patterns.
+        let (budget, _) = METER.get();
+        pay(budget.names.steps(name.len())); // Names are compared, and matched against patterns.
         Some((name, Counted(value)))
     }
 }

@@ -21,9 +21,20 @@ const PATTERNS_MAX: usize = 200;
 /// In older drafts a part with a reference has no type; a chain of them goes deep before one pays.
 const REFERENCES_MAX: usize = 1000;
 
+/// A schema as it is compiled.
+#[derive(Debug, Default)]
+pub(super) struct Ready {
+    pub(super) schema: Value,
+    /// Those that names of members are matched against.
+    pub(super) name_patterns: Vec<String>,
+    /// Of the names that are matched against them once, beforehand.
+    pub(super) own_name_bytes: usize,
+}
+
 /// The schema as it is compiled, or what is wrong with it.
-pub(super) fn prepared(schema: &Map<String, Value>) -> Result<Value, String> {
+pub(super) fn prepared(schema: &Map<String, Value>) -> Result<Ready, String> {
     let mut ready = Value::Object(schema.clone());
+    let (mut name_patterns, mut own_name_bytes) = (Vec::new(), 0);
     let (mut patterns, mut references) = (0, 0);
     let mut open = vec![&mut ready];
     while let Some(part) = open.pop() {
@@ -33,6 +44,11 @@ pub(super) fn prepared(schema: &Map<String, Value>) -> Result<Value, String> {
                     part.insert("type".to_owned(), any_type());
                 }
                 patterns += patterns_in(part);
+                let named = part.get("patternProperties").and_then(Value::as_object);
+                name_patterns.extend(named.into_iter().flat_map(Map::keys).cloned());
+                let own = part.get("properties").and_then(Value::as_object);
+                let own = own.filter(|_| named.is_some()).into_iter().flat_map(Map::keys);
+                own_name_bytes += own.map(|name| 1 + name.len()).sum::<usize>();
                 for (keyword, value) in part.iter_mut() {
                     references += usize::from(is_reference(keyword, value)?);
                     if DATA.contains(&keyword.as_str()) {
@@ -56,7 +72,7 @@ pub(super) fn prepared(schema: &Map<String, Value>) -> Result<Value, String> {
             return Err(format!("has {count} {what}, more than the limit of {limit}"));
         }
     }
-    Ok(ready)
+    Ok(Ready { schema: ready, name_patterns, own_name_bytes })
 }
 
 fn any_type() -> Value {
@@ -93,7 +109,7 @@ mod tests {
     use super::*;
 
     fn ready(schema: &Value) -> Result<Value, String> {
-        prepared(schema.as_object().unwrap())
+        prepared(schema.as_object().unwrap()).map(|ready| ready.schema)
     }
 
     #[test]

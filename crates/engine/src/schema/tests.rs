@@ -113,6 +113,50 @@ fn a_check_that_would_never_end_is_given_up() {
 }
 
 #[test]
+fn a_pattern_pays_for_its_size_and_its_text() {
+    let large = "[ab]*a[ab]{3000}c";
+    let text = "ab".repeat(50_000);
+    let too_many = ["input: takes too many steps to check"];
+    assert_eq!(told(&json!({"items": {"pattern": large}}), &json!([text])), too_many);
+    assert_eq!(told(&json!({"patternProperties": {large: false}}), &json!({&text: 1})), too_many);
+    let names = json!({"propertyNames": {"pattern": large}});
+    assert_eq!(told(&names, &json!({&text: 1})), too_many);
+    let short: Vec<String> = (0..50).map(|n| format!("{n:010}")).collect();
+    let found = told(&json!({"items": {"pattern": large}}), &json!(short));
+    assert!(found[0].starts_with("input[0]: value does not match"), "{found:?}");
+    // A pattern that is a value is compiled, and each pays for that.
+    let patterns: Vec<String> = (0..1_000).map(|n| format!("a{{{n}}}")).collect();
+    let old = json!({"$schema": OLD, "items": {"format": "regex"}});
+    assert_eq!(told(&old, &json!(patterns)), too_many);
+    assert_eq!(told(&old, &json!(["a+"])), [""; 0]);
+    assert_eq!(told(&old, &json!(["("])).len(), 1);
+}
+
+#[test]
+fn patterns_for_names_pay_for_the_own_names_of_the_schema() {
+    let name = "ab".repeat(50_000);
+    let (_, message) = refused(&json!({"properties": {name: true},
+        "patternProperties": {"[ab]*a[ab]{3000}c": {}}}));
+    assert!(message.contains("too many steps for its own properties"), "{message}");
+    let usual = json!({"properties": {"a": true}, "patternProperties": {"^x-[a-z]+$": {"type":
+        "string"}}, "additionalProperties": false});
+    assert_eq!(told(&usual, &json!({"a": 1, "x-b": "c"})), [""; 0]);
+    assert_eq!(told(&usual, &json!({"a": 1, "x-b": 2, "y": 3})).len(), 2);
+    let (path, message) = refused(&json!({"patternProperties": {"(": {}}}));
+    assert!(path.starts_with("patternProperties") && message.contains("regex"), "{path} {message}");
+}
+
+#[test]
+fn many_texts_of_ordinary_patterns_are_checked() {
+    let uuid = "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$";
+    let mail = "^[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+\\.[A-Za-z]{2,}$";
+    let schema =
+        json!({"items": {"properties": {"id": {"pattern": uuid}, "to": {"pattern": mail}}}});
+    let line = json!({"id": "01234567-89ab-cdef-0123-456789abcdef", "to": "somebody@example.com"});
+    assert_eq!(told(&schema, &json!(vec![line; 10_000])), [""; 0]);
+}
+
+#[test]
 fn a_schema_that_refers_to_itself_ends() {
     for schema in [
         json!({"$ref": "#"}),

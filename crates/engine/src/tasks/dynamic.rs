@@ -6,11 +6,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use semel_model::{Digest, Payload, TaskDef, TaskId, WorkflowTask};
+use semel_model::{Digest, NAME_CHARS_MAX, Payload, TaskDef, TaskId, WorkflowTask, text_fault};
 use serde_json::Value;
 
 use crate::change::Change;
 use crate::decide::Stop;
+use crate::expression::shown;
 use crate::kinds::Kind;
 use crate::loose;
 use crate::schedule::Site;
@@ -19,9 +20,9 @@ use crate::turn::Turn;
 impl Turn<'_> {
     /// What the step is this time. One that names nothing stays what it was, and fails.
     pub(crate) fn dynamic(&mut self, site: Site, task: TaskId) -> Result<Site, Stop> {
-        let input = self.task_input(&site.step, task, None).value();
+        let input = shown(&self.task_input(&site.step, task, None)).value();
         let parameter = site.step.task().dynamic_task_name_param.clone().unwrap_or_default();
-        let is_name = |name: &&str| !name.is_empty() && !name.contains('\0');
+        let is_name = |name: &&str| !name.is_empty() && text_fault(name, NAME_CHARS_MAX).is_none();
         let Some(name) = input.get(&parameter).and_then(Value::as_str).filter(is_name) else {
             return Ok(site);
         };
@@ -47,6 +48,12 @@ impl Turn<'_> {
     pub(crate) fn fail_dynamic(&mut self, id: TaskId) -> Result<(), Stop> {
         let task = self.execution().expect_task(id).clone();
         let parameter = task.step.task().dynamic_task_name_param.clone().unwrap_or_default();
+        let said = shown(&task.input).value();
+        let named = said.get(&parameter).and_then(Value::as_str);
+        if let Some(fault) = named.and_then(|name| text_fault(name, NAME_CHARS_MAX)) {
+            let why = format!("{parameter} gives the name of no task: it {fault}");
+            return self.fail_run(id, why);
+        }
         let input = task.input.text();
         let mut why = format!(
             "Cannot map a dynamic task based on the parameter and input. Parameter= {parameter}, \

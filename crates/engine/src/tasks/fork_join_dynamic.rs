@@ -9,7 +9,7 @@ mod styles;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use semel_model::{Payload, TaskDef, TaskId, TaskStatus, WorkflowTask};
+use semel_model::{NAME_CHARS_MAX, Payload, TaskDef, TaskId, TaskStatus, WorkflowTask, text_fault};
 
 use crate::change::Change;
 use crate::decide::Stop;
@@ -89,8 +89,8 @@ impl Turn<'_> {
                      {reference}"
                 ));
             }
-            if reference.contains('\0') || step.name.contains('\0') || step.kind.contains('\0') {
-                return Err("the name of a dynamic task has a NUL character in it".to_owned());
+            if let Some(why) = name_fault(step) {
+                return Err(why);
             }
             if reference == "workflow" || outer_name(reference).is_some() {
                 return Err(format!("taskReferenceName {reference} is reserved for the engine"));
@@ -167,6 +167,16 @@ impl Turn<'_> {
         }
         Ok(versions)
     }
+}
+
+/// Names that come with the data have the limits of those in definitions.
+fn name_fault(step: &WorkflowTask) -> Option<String> {
+    let WorkflowTask { task_reference_name, name, kind, .. } = step;
+    let parts = [("taskReferenceName", task_reference_name), ("name", name), ("type", kind)];
+    parts.into_iter().find_map(|(part, text)| {
+        let fault = text_fault(text, NAME_CHARS_MAX)?;
+        Some(format!("the {part} of a dynamic task {fault}"))
+    })
 }
 
 /// A system task needs no name; its type stands for it.

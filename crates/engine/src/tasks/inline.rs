@@ -3,7 +3,7 @@
 use semel_model::{Payload, TaskId, TaskStatus};
 use serde_json::{Value, json};
 
-use crate::expression::disarmed;
+use crate::expression::{disarmed, shown};
 use crate::question::Said;
 use crate::script::Language;
 use crate::turn::Turn;
@@ -11,8 +11,8 @@ use crate::turn::Turn;
 impl Turn<'_> {
     pub(crate) fn begin_inline(&mut self, id: TaskId) {
         let task = self.execution().expect_task(id).clone();
-        let input = task.input.value();
-        let text = |name: &str| input.get(name).and_then(Value::as_str).map(str::to_owned);
+        let said = shown(&task.input).value();
+        let text = |name: &str| said.get(name).and_then(Value::as_str).map(str::to_owned);
         let step = task.step.task();
         let expression = text("expression").or_else(|| step.expression.clone());
         let Some(expression) = expression.filter(|text| !text.trim().is_empty()) else {
@@ -26,6 +26,7 @@ impl Turn<'_> {
                 self.run_script(id, Language::JavaScript, &expression, task.input.clone());
             }
             "value-param" => {
+                let input = task.input.value();
                 let found = input.get(&expression).cloned().unwrap_or(Value::Null);
                 self.end_with_result(id, &Payload::from_value(&found));
             }

@@ -5,6 +5,7 @@
 use semel_model::{Payload, TaskId, TaskStatus};
 use serde_json::Value;
 
+use crate::expression::shown;
 use crate::question::Said;
 use crate::script::Language;
 use crate::turn::Turn;
@@ -12,7 +13,7 @@ use crate::turn::Turn;
 impl Turn<'_> {
     pub(crate) fn begin_jq(&mut self, id: TaskId) {
         let task = self.execution().expect_task(id).clone();
-        let input = task.input.value();
+        let input = shown(&task.input).value();
         let query = input.get("queryExpression").and_then(Value::as_str);
         match query.filter(|text| !text.trim().is_empty()) {
             Some(query) => self.run_script(id, Language::Jq, query, task.input.clone()),

@@ -5,6 +5,7 @@
 use semel_model::{TaskId, TaskStatus};
 use serde_json::Value;
 
+use crate::expression::shown;
 use crate::question::Said;
 use crate::script::Language;
 use crate::turn::Turn;
@@ -12,7 +13,7 @@ use crate::turn::Turn;
 impl Turn<'_> {
     pub(crate) fn begin_lambda(&mut self, id: TaskId) {
         let task = self.execution().expect_task(id).clone();
-        let input = task.input.value();
+        let input = shown(&task.input).value();
         let given = input.get("scriptExpression").and_then(Value::as_str).map(str::to_owned);
         let script = given.or_else(|| task.step.task().script_expression.clone());
         match script.filter(|text| !text.trim().is_empty()) {

@@ -16,6 +16,7 @@ use crate::change::Change;
 use crate::decide::Stop;
 use crate::event::Start;
 use crate::execution::Execution;
+use crate::expression::{is_unfinished, shown};
 use crate::facts::Claim;
 use crate::failure::DEPTH_MAX;
 use crate::record::RecordKey;
@@ -235,6 +236,14 @@ fn request(input: &Payload) -> Result<(StartWorkflowRequest, Option<WorkflowDef>
     let wanted: Wanted = serde_json::from_str(input.text())
         .map_err(|error| format!("'startWorkflow' is no start request: {error}"))?;
     let mut request = wanted.start_workflow.ok_or("Missing 'startWorkflow' in input data.")?;
+    if is_unfinished(input) {
+        // Texts that mean something here are read as they are; the run reads its input itself.
+        let shown = serde_json::from_str::<Wanted>(shown(input).text()).ok();
+        if let Some(shown) = shown.and_then(|wanted| wanted.start_workflow) {
+            let StartWorkflowRequest { input, workflow_def, .. } = request;
+            request = StartWorkflowRequest { input, workflow_def, ..shown };
+        }
+    }
     let own = request.workflow_def.take();
     let violations = request.violations();
     if violations.is_empty() {

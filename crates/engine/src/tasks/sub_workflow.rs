@@ -7,7 +7,8 @@
 use std::collections::BTreeMap;
 
 use semel_model::{
-    ExecutionId, IdempotencyStrategy, InlineDefinition, Payload, TaskId, TaskStatus,
+    ExecutionId, ID_CHARS_MAX, IdempotencyStrategy, InlineDefinition, NAME_CHARS_MAX, Payload,
+    SubWorkflowParams, TaskId, TaskStatus, text_fault,
 };
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
@@ -15,7 +16,7 @@ use serde_json::{Map, Value, json};
 use crate::change::Change;
 use crate::decide::Stop;
 use crate::event::{Parent, Start};
-use crate::expression::is_computed;
+use crate::expression::{disarmed, is_computed, is_unfinished, shown};
 use crate::facts::Claim;
 use crate::failure::DEPTH_MAX;
 use crate::message::Message;
@@ -62,46 +63,42 @@ enum Found {
 }
 
 impl Turn<'_> {
-    /// `given` is what the child itself is given.
-    pub(crate) fn child_input(&mut self, step: &Step, task: TaskId, given: &Payload) -> Payload {
+    /// `given` is what the child itself is given. The step of a branch came with the data: it is not
+    /// looked at for expressions.
+    pub(crate) fn child_input(
+        &mut self,
+        step: &Step,
+        task: TaskId,
+        given: &Payload,
+        is_data: bool,
+    ) -> Payload {
         let parameters = step.task().sub_workflow_param.clone().unwrap_or_default();
-        let mut fields = Map::new();
         let name = parameters.name.clone().unwrap_or_else(|| step.task().name.clone());
         let strategy = parameters.idempotency_strategy.map(IdempotencyStrategy::as_str);
-        // What lacks a part is null, and fails the step.
-        let mut domain = |(name, written): (String, String)| match is_computed(&written) {
-            true => (name, self.key_text(&written, Some(task)).ok()),
-            false => (name, Some(written)),
+        let (domains, key) = self.keys_of_child(&parameters, task, is_data);
+        // The step of a branch is in the stored form: data stays data in it.
+        let mut resolve = |template: &Value| match is_data {
+            true => template.clone(),
+            false => self.resolve_value(template, Some(task)),
         };
-        let domains = parameters.task_to_domain.clone();
-        let domains: Option<BTreeMap<_, _>> =
-            domains.map(|map| map.into_iter().map(&mut domain).collect());
-        let written = [
-            ("subWorkflowName", json!(name)),
-            ("subWorkflowVersion", json!(parameters.version)),
-            ("priority", json!(parameters.priority)),
-            ("subWorkflowTaskToDomain", json!(domains)),
-            ("idempotencyStrategy", json!(strategy)),
-        ];
-        let key = parameters.idempotency_key.as_deref();
-        let key = key.and_then(|key| self.key_text(key, Some(task)).ok());
-        let mut resolve = |template: &Value| self.resolve_value(template, Some(task));
-        let written = written.map(|(key, template)| (key, resolve(&template)));
+        // What was put together is not looked at again.
+        let kept = |value: Value| if is_data { value } else { as_data(&value) };
         // Expressions inside a definition are those of the run it begins.
         let definition = match &parameters.workflow_definition {
             Some(InlineDefinition::Definition(definition)) => json!(definition),
             Some(InlineDefinition::Expression(text)) => resolve(&json!(text)),
             None => Value::Null,
         };
-        fields.extend(
-            written
-                .into_iter()
-                .filter(|(_, value)| !value.is_null())
-                .map(|(k, v)| (k.to_owned(), v)),
-        );
-        if let Some(key) = key {
-            fields.insert("idempotencyKey".to_owned(), Value::String(key));
-        }
+        let written = [
+            ("subWorkflowName", resolve(&json!(name))),
+            ("subWorkflowVersion", resolve(&json!(parameters.version))),
+            ("priority", resolve(&json!(parameters.priority))),
+            ("subWorkflowTaskToDomain", kept(json!(domains))),
+            ("idempotencyStrategy", json!(strategy)),
+            ("idempotencyKey", kept(json!(key))),
+        ];
+        let written = written.into_iter().filter(|(_, value)| !value.is_null());
+        let mut fields: Map<_, _> = written.map(|(key, value)| (key.to_owned(), value)).collect();
         if parameters.workflow_definition.is_some() {
             fields.insert("subWorkflowDefinition".to_owned(), definition);
         }
@@ -110,6 +107,24 @@ impl Turn<'_> {
         let head = head.strip_suffix('}').unwrap_or(&head);
         let text = format!("{head}{separator}\"workflowInput\":{}}}", given.text());
         Payload::from_text(text).expect("objects one inside the other are JSON")
+    }
+
+    /// What lacks a part is null, and fails the step.
+    fn keys_of_child(
+        &mut self,
+        parameters: &SubWorkflowParams,
+        task: TaskId,
+        is_data: bool,
+    ) -> (Option<BTreeMap<String, Option<String>>>, Option<String>) {
+        let mut text = |written: String| match !is_data && is_computed(&written) {
+            true => self.key_text(&written, Some(task)).ok(),
+            false => Some(written),
+        };
+        let domains = parameters
+            .task_to_domain
+            .clone()
+            .map(|map| map.into_iter().map(|(name, written)| (name, text(written))).collect());
+        (domains, parameters.idempotency_key.clone().and_then(text))
     }
 
     pub(crate) fn begin_child(&mut self, id: TaskId) -> Result<(), Stop> {
@@ -126,7 +141,7 @@ impl Turn<'_> {
     /// The inner error is the task's: it fails with that reason, unless it is over already.
     fn child_start(&mut self, id: TaskId) -> Result<Result<(), String>, Stop> {
         let task = self.execution().expect_task(id).clone();
-        let wanted: Wanted = match serde_json::from_str(task.input.text()) {
+        let wanted = match Wanted::read(&task.input) {
             Ok(wanted) => wanted,
             Err(error) => return Ok(Err(format!("subWorkflowParam cannot be used: {error}"))),
         };
@@ -136,6 +151,9 @@ impl Turn<'_> {
             (Ok(None), Ok(name), Ok(version)) => (None, name, version),
             (Err(why), _, _) | (_, Err(why), _) | (_, _, Err(why)) => return Ok(Err(why)),
         };
+        if let Some(why) = wanted.domain_fault() {
+            return Ok(Err(why));
+        }
         if self.execution().run().depth >= DEPTH_MAX {
             return Ok(Err(format!("workflows are nested {DEPTH_MAX} deep; no child was started")));
         }
@@ -255,11 +273,40 @@ impl Turn<'_> {
     }
 }
 
+/// Texts of an input that stay what they are.
+fn as_data(value: &Value) -> Value {
+    disarmed(&Payload::from_value(value)).value()
+}
+
 impl Wanted {
+    /// Texts that mean something here are read as they are; the child reads what it is given itself.
+    fn read(input: &Payload) -> Result<Self, String> {
+        let read = |input: &Payload| {
+            serde_json::from_str::<Self>(input.text()).map_err(|error| error.to_string())
+        };
+        let stored = read(input)?;
+        if !is_unfinished(input) {
+            return Ok(stored);
+        }
+        let Self { workflow_input, sub_workflow_definition, .. } = stored;
+        Ok(Self { workflow_input, sub_workflow_definition, ..read(&shown(input))? })
+    }
+
     fn name(&self) -> Result<String, String> {
         let name = self.sub_workflow_name.as_str().filter(|name| !name.is_empty());
-        name.map(str::to_owned).ok_or_else(|| {
+        let name = name.ok_or_else(|| {
             format!("subWorkflowParam.name must be a name, not {}", self.sub_workflow_name)
+        })?;
+        let fault = text_fault(name, NAME_CHARS_MAX);
+        fault.map_or(Ok(name.to_owned()), |fault| Err(format!("subWorkflowParam.name {fault}")))
+    }
+
+    /// Why a child cannot have these domains.
+    fn domain_fault(&self) -> Option<String> {
+        self.sub_workflow_task_to_domain.iter().flatten().find_map(|(task, domain)| {
+            let fault = text_fault(task, NAME_CHARS_MAX);
+            let fault = fault.or_else(|| text_fault(domain, ID_CHARS_MAX))?;
+            Some(format!("subWorkflowParam.taskToDomain {fault}"))
         })
     }
 

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::decide::Stop;
 use crate::ending::Ending;
+use crate::expression::shown;
 use crate::kinds::Kind;
 use crate::turn::Turn;
 
@@ -36,7 +37,8 @@ impl Turn<'_> {
             let reason = Some(failures.join(". "));
             return self.close_execution(Ending::of(WorkflowStatus::Failed, reason));
         }
-        let given = input.get("terminationReason").and_then(Value::as_str).map(str::to_owned);
+        let said = shown(&self.execution().expect_task(id).input).value();
+        let given = said.get("terminationReason").and_then(Value::as_str).map(str::to_owned);
         let reason =
             given.unwrap_or_else(|| format!("Workflow is {status} by TERMINATE task: {id}"));
         let failed = (status != WorkflowStatus::Completed).then_some(id);
