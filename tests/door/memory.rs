@@ -8,6 +8,9 @@ use serde_json::{Value, json};
 use crate::house::House;
 use crate::raw::Request;
 
+/// What runs that are over take.
+pub(crate) const ENDED: &str = r#"semel_memory_bytes{kind="ended"}"#;
+
 const PAYLOAD_BYTES: usize = 100_000;
 
 /// Polled until it is so; only a server that never gets there takes so long.
@@ -22,7 +25,7 @@ pub(crate) fn resident_bytes(house: &House) -> u64 {
     kib.and_then(|kib| kib.parse::<u64>().ok()).expect("it says how much it has") * 1024
 }
 
-fn number(house: &House, name: &str) -> f64 {
+pub(crate) fn number(house: &House, name: &str) -> f64 {
     let text = house.send(&Request::get("/metrics")).text();
     let line = text.lines().find_map(|line| line.strip_prefix(name));
     line.and_then(|value| value.trim().parse().ok()).unwrap_or_else(|| panic!("{name}: {text}"))
@@ -50,10 +53,9 @@ fn ended_runs_with_large_payloads_leave_no_memory_behind() {
     run(&house, 100);
     let idle = resident_bytes(&house);
     run(&house, if is_full() { 11_000 } else { 1_000 });
-    let ended = r#"semel_memory_bytes{kind="ended"}"#;
     let budget = number(&house, r#"semel_memory_budget_bytes{kind="executions"}"#);
-    assert!(number(&house, ended) <= budget / 8.0);
-    until("ended runs are dropped", PATIENCE, || (number(&house, ended) == 0.0).then_some(()))
+    assert!(number(&house, ENDED) <= budget / 8.0);
+    until("ended runs are dropped", PATIENCE, || (number(&house, ENDED) == 0.0).then_some(()))
         .unwrap_or_else(|error| panic!("{error:#}"));
     let given_back = until("memory is given back", PATIENCE, || {
         let now = resident_bytes(&house);

@@ -3,6 +3,7 @@
 //! `cargo test` sends 2,000, `SEMEL_FULL=1` 10,000, the soak 200,000. One seed draws them; it is printed, and
 //! `SEMEL_SEED` repeats it. **May not:** assert how long anything takes; the ratio of the tenant's p99 is printed.
 
+use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::attacker::{Attacker, Seen};
 use crate::house::{House, report};
-use crate::memory::resident_bytes;
+use crate::memory::{ENDED, number, resident_bytes};
 use crate::raw::Request;
 use crate::routes::{ROUTES, Subject};
 
@@ -43,26 +44,37 @@ fn siege(requests: usize) {
         house.send(&subject.request(route));
     }
     let mut quiet = Quiet::of(&house);
-    quiet.go_on(requests / 20);
-    // Once more: the first calls make what all others find.
+    let runs = (requests / 20).min(2_000);
+    // The first calls make what all others find.
+    quiet.go_on(runs);
     quiet.took.clear();
-    quiet.go_on(requests / 20);
-    let alone = p99(&mut quiet.took);
+    quiet.go_on(runs);
+    let alone = quiet.p99();
+    eprintln!("the tenant alone: {alone}");
+    if requests > 2_000 {
+        let gone = until("ended runs are dropped", PATIENCE, || {
+            (number(&house, ENDED) == 0.0).then_some(())
+        });
+        gone.unwrap_or_else(|error| panic!("{error:#}"));
+    }
     let idle = resident_bytes(&house);
-    quiet.took.clear();
+    // What as much harmless work does to the tenant, by as many.
+    let ask = || harmless(&house, requests / 4);
+    beside(&mut quiet, vec![ask; ATTACKERS]);
+    let busy = quiet.p99();
+    eprintln!("beside harmless requests: {busy}, {}", busy.ratio_to(&alone));
 
     let began = Instant::now();
     let seen = attack(&house, requests, dice, &mut quiet);
-    let (took, calls) = (began.elapsed(), quiet.took.len());
-    let (beside, height) = (p99(&mut quiet.took), resident_bytes(&house));
     eprintln!(
-        "{} requests in {took:?}, {} without an answer: {:?}",
-        seen.requests, seen.mute, seen.statuses
+        "{} requests in {:?}, {} connections without an answer: {:?}",
+        seen.requests,
+        began.elapsed(),
+        seen.mute,
+        seen.statuses
     );
-    let ratio = beside.as_secs_f64() / alone.as_secs_f64();
-    eprintln!(
-        "{calls} calls of the tenant, p99 {alone:?} alone, {beside:?} beside it: {ratio:.1} x"
-    );
+    let (besieged, height) = (quiet.p99(), resident_bytes(&house));
+    eprintln!("beside the siege: {besieged}, {}", besieged.ratio_to(&alone));
 
     assert!(seen.faults.is_empty(), "{}", seen.faults.join("\n"));
     assert!(seen.requests >= requests, "{}", seen.requests);
@@ -74,34 +86,46 @@ fn siege(requests: usize) {
         (now <= 2 * idle).then_some(now)
     });
     let now = resident_bytes(&house);
-    eprintln!("resident: {idle} bytes before, {height} at the end, {now} after");
-    given_back.unwrap_or_else(|error| panic!("{error:#}: {idle} bytes before, {now} after"));
+    eprintln!("resident: {idle} bytes idle, {height} at the end of it, {now} after");
+    given_back.unwrap_or_else(|error| panic!("{error:#}: {idle} bytes idle, {now} after"));
 }
 
-/// All attackers at once; the tenant goes on until the last of them has gone.
 fn attack(house: &House, requests: usize, mut dice: Dice, quiet: &mut Quiet) -> Seen {
+    let attackers = (0..ATTACKERS).map(|at| {
+        let dice = dice.fork();
+        move || Attacker::new(house, at, dice).attack(requests / ATTACKERS)
+    });
+    let mut all = Seen::default();
+    for seen in beside(quiet, attackers.collect()) {
+        all.add(seen);
+    }
+    all
+}
+
+/// Asks for something small that is there, on a new connection each time, as attackers do.
+fn harmless(house: &House, requests: usize) {
+    let request = Request::get(format!("/api/metadata/workflow/{QUIET}"));
+    for _ in 0..requests / ATTACKERS {
+        assert_eq!(house.send(&request).status, 200);
+    }
+}
+
+/// All of them at once; the tenant goes on until the last one is through.
+fn beside<T: Send>(quiet: &mut Quiet, others: Vec<impl FnOnce() -> T + Send>) -> Vec<T> {
     let is_over = AtomicBool::new(false);
+    quiet.took.clear();
     thread::scope(|scope| {
-        let attackers: Vec<_> = (0..ATTACKERS)
-            .map(|at| {
-                let dice = dice.fork();
-                scope.spawn(move || Attacker::new(house, at, dice).attack(requests / ATTACKERS))
-            })
-            .collect();
+        let others: Vec<_> = others.into_iter().map(|other| scope.spawn(other)).collect();
         let is_over = &is_over;
         let tenant = scope.spawn(move || {
             while !is_over.load(Ordering::Relaxed) {
                 quiet.go_on(1);
             }
         });
-        let ended: Vec<_> = attackers.into_iter().map(|attacker| attacker.join()).collect();
+        let ended: Vec<_> = others.into_iter().map(|other| other.join()).collect();
         is_over.store(true, Ordering::Relaxed);
         tenant.join().expect("every call of the tenant succeeds");
-        let mut all = Seen::default();
-        for seen in ended {
-            all.add(seen.expect("an attacker does what it came for"));
-        }
-        all
+        ended.into_iter().map(|ended| ended.expect("it does what it came for")).collect()
     })
 }
 
@@ -109,7 +133,8 @@ fn attack(house: &House, requests: usize, mut dice: Dice, quiet: &mut Quiet) -> 
 struct Quiet {
     caller: Caller,
     runs: Vec<String>,
-    took: Vec<Duration>,
+    /// What was asked, and how long that took.
+    took: Vec<(&'static str, Duration)>,
 }
 
 impl Quiet {
@@ -139,12 +164,27 @@ impl Quiet {
         self.runs.push(run);
     }
 
-    fn timed(&mut self, what: &str, call: impl Fn(&Caller) -> anyhow::Result<Answer>) -> Answer {
+    fn timed(
+        &mut self,
+        what: &'static str,
+        call: impl Fn(&Caller) -> anyhow::Result<Answer>,
+    ) -> Answer {
         let began = Instant::now();
         let answer = call(&self.caller).unwrap_or_else(|error| panic!("{what}: {error:#}"));
-        self.took.push(began.elapsed());
+        self.took.push((what, began.elapsed()));
         assert!(matches!(answer.status, 200 | 204), "{what}: {answer:?}");
         answer
+    }
+
+    fn p99(&self) -> P99 {
+        let of = |kind: &str| {
+            let chosen = self.took.iter().filter(|(what, _)| kind.is_empty() || *what == kind);
+            let mut took: Vec<_> = chosen.map(|(_, took)| *took).collect();
+            took.sort_unstable();
+            took[took.len() * 99 / 100]
+        };
+        let each = ["start", "poll", "complete"].map(|kind| (kind, of(kind))).to_vec();
+        P99 { calls: self.took.len(), all: of(""), each }
     }
 
     /// Every run has ended well, with one task, and there is no other.
@@ -160,7 +200,22 @@ impl Quiet {
     }
 }
 
-fn p99(took: &mut [Duration]) -> Duration {
-    took.sort_unstable();
-    took[took.len() * 99 / 100]
+/// The p99 of all calls, and of each kind.
+struct P99 {
+    calls: usize,
+    all: Duration,
+    each: Vec<(&'static str, Duration)>,
+}
+
+impl P99 {
+    fn ratio_to(&self, other: &Self) -> String {
+        format!("{:.1} x", self.all.as_secs_f64() / other.all.as_secs_f64())
+    }
+}
+
+impl fmt::Display for P99 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { calls, all, each } = self;
+        write!(f, "{calls} calls, p99 {all:?} {each:?}")
+    }
 }
