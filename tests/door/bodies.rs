@@ -175,6 +175,16 @@ fn a_body_that_does_not_go_on_is_given_up() {
 }
 
 #[test]
+fn the_body_of_a_login_comes_as_fast_as_a_head() {
+    let house = House::own(&["--header-timeout-ms", "300", "--body-timeout-ms", "120000"]);
+    let mut wire = Wire::to(house.address());
+    wire.send(&head("POST", "/api/token", "", 10));
+    let reply = wire.reply().expect("the refusal arrives");
+    assert_eq!((reply.status, reply.closes()), (408, true), "{reply:?}");
+    assert_eq!(reply.code(), "BODY_TIMEOUT");
+}
+
+#[test]
 fn all_bodies_together_have_a_limit() {
     let house = House::own(&["--memory-max", "67108864"]); // A quarter of it is 16 MiB.
     house.define("b_many");

@@ -34,6 +34,50 @@ fn silent_connections_lock_nobody_out() {
 }
 
 #[test]
+fn silent_bodies_lock_nobody_out() {
+    let long = ["--header-timeout-ms", "120000", "--body-timeout-ms", "120000"];
+    let house = House::own(&[&["--connections-max", "20"][..], &long].concat());
+    let head = "POST /api/token HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n";
+    let silent: Vec<_> = (0..60)
+        .map(|_| {
+            let mut wire = Wire::to(house.address());
+            wire.send(head.as_bytes());
+            wire
+        })
+        .collect();
+    until("somebody else is served", WITHIN, || {
+        (house.send(&Request::get("/api/version")).status == 200).then_some(())
+    })
+    .expect("room is made");
+    assert!(number(&house, "semel_connections_ended_total{reason=\"room\"} ") > 0.0);
+    drop(silent);
+    house.is_healthy();
+}
+
+#[test]
+fn answers_that_nobody_takes_lock_nobody_out() {
+    let house = House::own(&["--connections-max", "4", "--body-timeout-ms", "120000"]);
+    let asked = "GET /api-docs HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(300);
+    let deaf: Vec<_> = (0..4)
+        .map(|_| {
+            let mut wire = Wire::to(house.address());
+            wire.send(asked.as_bytes());
+            wire
+        })
+        .collect();
+    until("all have been served", WITHIN, || {
+        (number(&house, "semel_connections_ended_total{reason=\"room\"} ") > 0.0).then_some(())
+    })
+    .expect("room is made");
+    until("somebody else is served", WITHIN, || {
+        (house.send(&Request::get("/api/version")).status == 200).then_some(())
+    })
+    .expect("there is room");
+    drop(deaf);
+    house.is_healthy();
+}
+
+#[test]
 fn who_sends_no_request_is_let_go() {
     let house = House::own(&["--header-timeout-ms", "300", "--idle-timeout-ms", "600000"]);
     for begun in ["", "GET /health HT", "GET /health HTTP/1.1\r\nHost: localhost\r\nX: "] {

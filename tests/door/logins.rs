@@ -46,8 +46,8 @@ fn who_tries_many_secrets_waits_and_nobody_else() {
     assert!(wait.is_some_and(|seconds| seconds >= 1), "{throttled:?}");
     assert_eq!(
         mint(&closed.house, &right).status,
-        429,
-        "a right guess is not told from a wrong one"
+        200,
+        "whoever has the right one is not locked out by others behind the same address"
     );
     let elsewhere = from_elsewhere(&closed, &right);
     assert!(elsewhere.starts_with("HTTP/1.1 200"), "{elsewhere}");
@@ -67,5 +67,5 @@ fn many_keys_from_one_address_wait_too() {
         mint(&closed.house, &guess).status == 429
     });
     assert!(is_throttled, "nobody stops this");
-    assert_eq!(mint(&closed.house, &known).status, 200, "it has logged in from here before");
+    assert_eq!(mint(&closed.house, &known).status, 200, "its secret is right");
 }

@@ -67,6 +67,7 @@ impl House {
             body_bytes_max: 1 << 20,
             bodies_bytes_max: 64 << 20,
             body_timeout_ms: 30_000,
+            header_timeout_ms: 10_000,
             poll_wait_ms_max: 10,
             execute_wait_ms_max: 10,
             definitions: DefinitionLimits::default(),

@@ -179,6 +179,7 @@ impl House {
             body_bytes_max: 16 << 20,
             bodies_bytes_max: 64 << 20,
             body_timeout_ms: 30_000,
+            header_timeout_ms: 10_000,
             poll_wait_ms_max: 5_000,
             execute_wait_ms_max: 60_000,
             definitions: DefinitionLimits::default(),

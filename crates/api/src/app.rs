@@ -63,6 +63,8 @@ pub struct Limits {
     pub bodies_bytes_max: usize,
     /// How long a body may stand still.
     pub body_timeout_ms: u64,
+    /// How long the body of a login may take.
+    pub header_timeout_ms: u64,
     pub poll_wait_ms_max: u64,
     pub execute_wait_ms_max: u64,
     pub definitions: DefinitionLimits,

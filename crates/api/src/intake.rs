@@ -38,6 +38,9 @@ const DISCARD_FOR: Duration = Duration::from_secs(1);
 /// standing still too.
 const PROGRESS_BYTES: usize = 64 * 1024;
 
+/// Strangers may send these, and they are short: they come as fast as a head.
+const LOGIN: &str = "/api/token";
+
 /// What all bodies that are held at this moment take; memory is the process's.
 static HELD: AtomicUsize = AtomicUsize::new(0);
 
@@ -50,6 +53,7 @@ pub(crate) fn held() -> usize {
 pub(crate) struct Intake {
     bytes_max: usize,
     stall: Duration,
+    stall_of_login: Duration,
 }
 
 /// Why a body is not read to its end.
@@ -65,7 +69,9 @@ impl fmt::Display for Broken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Full => "the request bodies under way take their share of memory_max",
-            Self::Stalled => "the body did not go on within body_timeout_ms",
+            Self::Stalled => {
+                "the body did not go on within body_timeout_ms (header_timeout_ms for a login)"
+            }
         })
     }
 }
@@ -96,6 +102,9 @@ impl Intake {
             // One that is allowed by itself fits in.
             bytes_max: limits.bodies_bytes_max.max(limits.body_bytes_max),
             stall: Duration::from_millis(limits.body_timeout_ms),
+            stall_of_login: Duration::from_millis(
+                limits.header_timeout_ms.min(limits.body_timeout_ms),
+            ),
         }
     }
 
@@ -109,7 +118,9 @@ impl Intake {
             bytes: AtomicUsize::new(0),
             end: Mutex::new(End::Read),
         });
-        let (bytes_max, stall) = (self.bytes_max, self.stall);
+        let is_login = request.uri().path() == LOGIN;
+        let stall = if is_login { self.stall_of_login } else { self.stall };
+        let bytes_max = self.bytes_max;
         let request = request.map(|body| {
             let progress = Arc::clone(&progress);
             let body = Some(body);

@@ -83,4 +83,4 @@ pub use definition_size::DefinitionLimits;
 pub use routes::{Door, door};
 pub use seldom::Seldom;
 pub use watch::{Spans, Watch};
-pub use web::WebRules;
+pub use web::{WebRules, is_host};

@@ -80,14 +80,14 @@ async fn mint(State(app): State<App>, from: Option<Extension<Connection>>, body:
         return Err(ApiError::Malformed(message));
     }
     let from = from.map(|Extension(connection)| connection.peer);
-    let attempt = auth.logins.begin(from, &request.key_id).map_err(|wait| throttled(from, wait))?;
     let known = app.runtime.known_keys().await?;
+    // Only a verdict counts: while the store does not answer, nobody has a wrong secret.
     let Some(holder) = known.proven(&request.key_id, &request.key_secret) else {
+        auth.logins.failed(from, &request.key_id).map_err(|wait| throttled(from, wait))?;
         count("refused");
         tokio::time::sleep(REFUSAL_WAIT).await;
         return Err(ApiError::KeyRefused);
     };
-    auth.logins.succeeded(&attempt);
     count("accepted");
     let token = auth.token(&holder, app.runtime.now(), seconds)?;
     let mut answer = json(&TokenAnswer { token });
@@ -108,7 +108,7 @@ fn throttled(from: Option<IpAddr>, wait: u64) -> ApiError {
         tracing::warn!(from, "logins with a wrong secret are held back");
     }
     let message = format!(
-        "too many logins with a wrong secret; nothing was looked up, come back after {wait} s \
+        "too many logins with a wrong secret, this one too; come back after {wait} s \
          (docs/errors/LOGINS_THROTTLED.md)"
     );
     let refusal = Refusal::new(StatusCode::TOO_MANY_REQUESTS, "LOGINS_THROTTLED", message);

@@ -27,6 +27,11 @@ static SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 /// What is shown of a name that somebody else made up.
 const SHOWN_CHARS_MAX: usize = 100;
 
+/// Whether this can be an entry of `hosts`.
+pub fn is_host(text: &str) -> bool {
+    Authority::read(text).is_some()
+}
+
 /// Which hosts are ours, and which pages may call besides our own.
 #[derive(Debug, Default)]
 pub struct WebRules {
@@ -97,11 +102,6 @@ impl OwnHost {
     fn is(&self, asked: &Authority) -> bool {
         self.has_name(&asked.host) && (self.port.is_none() || self.port == asked.port)
     }
-
-    /// Whether a page from there is ours: without a port in the rule it is the usual one.
-    fn serves(&self, page: &Authority) -> bool {
-        self.has_name(&page.host) && self.port == page.port
-    }
 }
 
 impl WebRules {
@@ -167,7 +167,7 @@ impl WebRules {
         }
         for origin in origins {
             let origin = origin.to_str().unwrap_or_default();
-            if !(self.is_let_in(origin) || is_from_near && self.is_own(origin, headers)) {
+            if !(self.is_let_in(origin) || is_from_near && is_own(origin, headers)) {
                 return Err(refused("origin", Refused::Origin(origin)));
             }
         }
@@ -184,7 +184,7 @@ impl WebRules {
         }
         let page = headers.get(REFERER).and_then(|page| origin_of(page.to_str().ok()?));
         match page {
-            Some(page) if self.is_let_in(page) || self.is_own(page, headers) => Ok(()),
+            Some(page) if self.is_let_in(page) || is_own(page, headers) => Ok(()),
             page => Err(refused("origin", Refused::Origin(page.unwrap_or("(not told)")))),
         }
     }
@@ -192,24 +192,24 @@ impl WebRules {
     fn is_let_in(&self, origin: &str) -> bool {
         self.origins.iter().any(|known| known == origin)
     }
+}
 
-    /// Whether a page is one of this server: where the request itself goes to, or under one of its names
-    /// where a proxy has put another host into the request.
-    fn is_own(&self, origin: &str, headers: &HeaderMap) -> bool {
-        let (usual, page) = match origin.split_once("://") {
-            Some(("http", rest)) => (80, rest),
-            Some(("https", rest)) => (443, rest),
-            _ => return false,
-        };
-        let without_usual = |authority: Authority| Authority {
-            port: authority.port.filter(|port| *port != usual),
-            ..authority
-        };
-        let Some(page) = Authority::read(page).map(without_usual) else { return false };
-        let host = headers.get(HOST).and_then(|host| Authority::read(host.to_str().ok()?));
-        host.map(without_usual).as_ref() == Some(&page)
-            || self.hosts.iter().any(|host| host.serves(&page))
-    }
+/// Whether a page is one of this server: it comes from where the request itself goes to. Another name
+/// of ours may be somebody else's on another port, so `hosts` says nothing of pages. The scheme may be
+/// another one, because a proxy may have taken TLS away.
+fn is_own(origin: &str, headers: &HeaderMap) -> bool {
+    let (usual, page) = match origin.split_once("://") {
+        Some(("http", rest)) => (80, rest),
+        Some(("https", rest)) => (443, rest),
+        _ => return false,
+    };
+    let without_usual = |authority: Authority| Authority {
+        port: authority.port.filter(|port| *port != usual),
+        ..authority
+    };
+    let Some(page) = Authority::read(page).map(without_usual) else { return false };
+    let host = headers.get(HOST).and_then(|host| Authority::read(host.to_str().ok()?));
+    host.map(without_usual).as_ref() == Some(&page)
 }
 
 /// `https://a.example:8443` of `https://a.example:8443/page?x`.
@@ -372,7 +372,6 @@ mod tests {
             &[("sec-fetch-site", "none")],
             &[("sec-fetch-site", "same-origin"), ("origin", "http://semel.example.com:8080")],
             &[("origin", "http://semel.example.com:8080")],
-            &[("origin", "https://semel.example.com")],
             &[("origin", "https://ui.example.com"), ("sec-fetch-site", "cross-site")],
             &[("user-agent", "python-requests/2.32")],
             &[("user-agent", "Mozilla/5.0 (Windows NT; en-US) PowerShell/7.4")],
@@ -390,6 +389,10 @@ mod tests {
             &[("origin", "")],
             &[("origin", "http://evil.example")],
             &[("origin", "http://semel.example.com:3000")],
+            &[("origin", "http://semel.example.com")],
+            &[("origin", "https://semel.example.com")],
+            &[("origin", "http://wiki.internal")],
+            &[("origin", "https://semel")],
             &[("origin", "https://ui.example.com.evil")],
             &[("origin", "https://ui.example.com"), ("origin", "http://evil.example")],
             &[("origin", "http://evil.example"), ("sec-fetch-site", "same-origin")],
@@ -420,6 +423,30 @@ mod tests {
         }
         for headers in refused {
             assert!(rules().check_page(&request("GET", headers), Does::Looks).is_ok());
+        }
+    }
+
+    #[test]
+    fn a_page_under_another_name_of_ours_is_not_ours() {
+        let judged = |host: &str, origin: &str| {
+            let request = request("POST", &[("host", host), ("origin", origin)]);
+            rules().check_page(&request, Does::Changes).is_ok()
+        };
+        for (host, origin) in [
+            ("semel.internal:8080", "http://semel.internal:8080"),
+            ("semel.internal", "https://semel.internal"),
+            ("semel.internal:443", "https://semel.internal"),
+            ("semel.internal:8443", "https://semel.internal:8443"),
+        ] {
+            assert!(judged(host, origin), "{host} {origin}");
+        }
+        for (host, origin) in [
+            ("semel.internal:8080", "http://wiki.internal"),
+            ("semel.internal:8080", "http://semel.internal"),
+            ("semel.internal:8080", "https://semel.internal"),
+            ("10.0.0.7:8080", "https://semel.example.com"),
+        ] {
+            assert!(!judged(host, origin), "{host} {origin}");
         }
     }
 }

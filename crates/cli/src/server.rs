@@ -58,12 +58,16 @@ fn banner(address: SocketAddr, config: &Config, first_key: Option<FirstKey>) {
         Store::Memory => "in memory; nothing survives this process".to_owned(),
     };
     let (version, reach) = (env!("CARGO_PKG_VERSION"), reach_of_http(config));
+    let names = names(address, &config.hosts);
     match config.log_format {
-        LogFormat::Json => tracing::info!(version, %address, data, http_tasks = reach, "semel"),
+        LogFormat::Json => {
+            tracing::info!(version, %address, names, data, http_tasks = reach, "semel");
+        }
         LogFormat::Text => {
             eprintln!("semel {version}");
             eprintln!("  listening on  http://{address}");
             eprintln!("  workers use   http://{address}/api");
+            eprintln!("  known as      {names}");
             eprintln!("  data          {data}");
             eprintln!("  HTTP tasks    {reach}");
         }
@@ -94,6 +98,15 @@ fn banner(address: SocketAddr, config: &Config, first_key: Option<FirstKey>) {
     }
 }
 
+/// Under which names it answers. Other machines often use one, and would be refused.
+fn names(address: SocketAddr, hosts: &[String]) -> String {
+    match hosts {
+        [] if address.ip().is_loopback() => "addresses, localhost".to_owned(),
+        [] => "addresses, localhost; other names are refused; --hosts NAME allows them".to_owned(),
+        hosts => format!("addresses, localhost, {}", hosts.join(", ")),
+    }
+}
+
 /// Whom HTTP tasks may speak to, and how to change that.
 fn reach_of_http(config: &Config) -> String {
     if config.http_requests_max == 0 {
@@ -107,5 +120,19 @@ fn reach_of_http(config: &Config) -> String {
             let opened: Vec<_> = opened.iter().map(ToString::to_string).collect();
             format!("reach public addresses and {}", opened.join(", "))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_starts_it_is_told_its_names() {
+        let (near, open) = (SocketAddr::from(([127, 0, 0, 1], 1)), SocketAddr::from(([0; 4], 1)));
+        assert_eq!(names(near, &[]), "addresses, localhost");
+        assert!(names(open, &[]).ends_with("other names are refused; --hosts NAME allows them"));
+        let hosts = ["semel", "*.internal"].map(str::to_owned);
+        assert_eq!(names(open, &hosts), "addresses, localhost, semel, *.internal");
     }
 }

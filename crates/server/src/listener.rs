@@ -1,10 +1,11 @@
 //! # The listener: who is let in, and how long a connection may take
 //!
 //! A connection that says nothing costs a file, so each phase of it has an end, and all together have
-//! a limit. At the limit whoever has waited longest without a request under way makes room; if nobody
-//! waits, a few more are let in to ask for `/health` and be told no otherwise. **May not:** know what a
+//! a limit. At the limit whoever rests, or keeps us waiting for a body or with an answer, and has done so
+//! longest, makes room; if nobody does, a few more are let in to ask for `/health` and be told no otherwise. **May not:** know what a
 //! request means.
 
+mod awaited;
 mod connection;
 mod files;
 mod register;
@@ -36,7 +37,7 @@ pub(crate) struct Rules {
     pub(crate) head: Duration,
     /// From an answer to the next request.
     pub(crate) idle: Duration,
-    /// While the client takes nothing of its answer.
+    /// While the client takes nothing of its answer, or less than a body has to come.
     pub(crate) stalled: Duration,
 }
 

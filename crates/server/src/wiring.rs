@@ -142,6 +142,7 @@ fn limits(config: &Config) -> Limits {
         body_bytes_max: config.body_bytes_max,
         bodies_bytes_max: usize::try_from(bodies).unwrap_or(usize::MAX),
         body_timeout_ms: config.body_timeout_ms,
+        header_timeout_ms: config.header_timeout_ms,
         poll_wait_ms_max: config.poll_wait_ms_max,
         execute_wait_ms_max: config.execute_wait_ms_max,
         definitions: DefinitionLimits {

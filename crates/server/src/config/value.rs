@@ -138,11 +138,12 @@ pub(super) fn own_hosts(text: &str) -> Result<Vec<String>, String> {
         !plain.is_empty() && plain.chars().all(is_known)
     };
     let hosts: Vec<&str> = hosts.collect();
-    match hosts.iter().all(is_host) {
-        true => Ok(hosts.into_iter().map(str::to_owned).collect()),
-        false => Err("expected hosts, comma separated, such as api.example.com, \
-                      api.example.com:8443 or *.example.com"
-            .to_owned()),
+    match hosts.iter().find(|host| !(is_host(host) && semel_api::is_host(host))) {
+        None => Ok(hosts.into_iter().map(str::to_owned).collect()),
+        Some(wrong) => Err(format!(
+            "expected hosts, comma separated, such as api.example.com, api.example.com:8443, [::1] or \
+             *.example.com; {wrong} is none"
+        )),
     }
 }
 

@@ -20,6 +20,7 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tower::ServiceExt as _;
 
+use super::awaited::Awaited;
 use super::register::{Entry, Phase, Place};
 use super::stream::Stream;
 
@@ -61,10 +62,10 @@ async fn answer(
     request: Request<Incoming>,
     from: Connection,
     door: Door,
-    entry: &Entry,
+    entry: &Arc<Entry>,
 ) -> Result<Response, Infallible> {
     entry.enter(Phase::Serving);
-    let mut request = request.map(Body::new);
+    let mut request = request.map(|body| Body::new(Awaited::new(body, Arc::clone(entry))));
     request.extensions_mut().insert(from);
     let mut answer = door.oneshot(request).await?;
     if from.is_spare {

@@ -1,7 +1,7 @@
 //! # The register: every connection, what it is doing and since when
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -20,6 +20,9 @@ const WAITED_AT_LEAST: Duration = Duration::from_secs(1);
 /// How long a client may take to notice that its connection has ended.
 const LEAVING: Duration = Duration::from_secs(5);
 
+/// As much of an answer has to be taken, or of a body to come, before it counts as going on.
+pub(super) const PROGRESS_BYTES: usize = 64 * 1024;
+
 /// What a connection is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
@@ -27,6 +30,8 @@ pub(super) enum Phase {
     New,
     /// The head of a request is under way.
     Head,
+    /// The head of a request has come, and its body is waited for.
+    Body,
     /// A request is being served.
     Serving,
     /// Everything it asked for is answered.
@@ -35,7 +40,8 @@ pub(super) enum Phase {
     Leaving,
 }
 
-const PHASES: [Phase; 5] = [Phase::New, Phase::Head, Phase::Serving, Phase::Idle, Phase::Leaving];
+const PHASES: [Phase; 6] =
+    [Phase::New, Phase::Head, Phase::Body, Phase::Serving, Phase::Idle, Phase::Leaving];
 
 /// One connection, as those see it who look after it.
 pub(super) struct Entry {
@@ -44,13 +50,15 @@ pub(super) struct Entry {
     pub(super) is_unread: AtomicBool,
     /// Since when, and a digit for the phase.
     doing: AtomicU64,
-    /// Since when the client takes nothing of its answer; 0: it does.
+    /// Since when the client does not take its answer; 0: it does.
     stalled: AtomicU64,
+    /// Bytes that it has taken since.
+    taken: AtomicUsize,
     pub(super) ended: Notify,
 }
 
 /// Milliseconds of this process, from 1 on.
-fn now_ms() -> u64 {
+pub(super) fn now_ms() -> u64 {
     static START: LazyLock<Instant> = LazyLock::new(Instant::now);
     u64::try_from(START.elapsed().as_millis()).unwrap_or(u64::MAX).saturating_add(1)
 }
@@ -62,6 +70,7 @@ impl Entry {
             is_unread: AtomicBool::new(false),
             doing: AtomicU64::new(0),
             stalled: AtomicU64::new(0),
+            taken: AtomicUsize::new(0),
             ended: Notify::new(),
         };
         entry.enter(Phase::New);
@@ -69,7 +78,11 @@ impl Entry {
     }
 
     pub(super) fn enter(&self, phase: Phase) {
-        self.doing.store(now_ms() * 8 + phase as u64, Ordering::Relaxed);
+        self.enter_since(phase, now_ms());
+    }
+
+    pub(super) fn enter_since(&self, phase: Phase, since: u64) {
+        self.doing.store(since * 8 + phase as u64, Ordering::Relaxed);
     }
 
     pub(super) fn phase(&self) -> Phase {
@@ -82,12 +95,25 @@ impl Entry {
         (phase.copied().unwrap_or(Phase::New), doing / 8)
     }
 
-    /// The client does not take what is written, or takes it again.
-    pub(super) fn stalls(&self, does: bool) {
-        let since = self.stalled.load(Ordering::Relaxed);
-        if does != (since > 0) {
-            self.stalled.store(if does { now_ms() } else { 0 }, Ordering::Relaxed);
+    /// The client does not take what is written.
+    pub(super) fn stalls(&self) {
+        if self.stalled.load(Ordering::Relaxed) == 0 {
+            self.taken.store(0, Ordering::Relaxed);
+            self.stalled.store(now_ms(), Ordering::Relaxed);
         }
+    }
+
+    /// It has taken some. A little now and then is standing still too.
+    pub(super) fn takes(&self, bytes: usize) {
+        if self.taken.fetch_add(bytes, Ordering::Relaxed) + bytes >= PROGRESS_BYTES {
+            self.goes_on();
+        }
+    }
+
+    /// It has taken enough, or all there is.
+    pub(super) fn goes_on(&self) {
+        self.taken.store(0, Ordering::Relaxed);
+        self.stalled.store(0, Ordering::Relaxed);
     }
 
     /// Why it has to end now.
@@ -98,7 +124,8 @@ impl Entry {
             Phase::New | Phase::Head => ("header", rules.head),
             Phase::Idle => ("idle", rules.idle),
             Phase::Leaving => ("leaving", LEAVING),
-            Phase::Serving => ("", Duration::MAX),
+            // The body has a time of its own, and its end is an answer.
+            Phase::Body | Phase::Serving => ("", Duration::MAX),
         };
         let is_over = |since: u64, within: Duration| {
             u128::from(now.saturating_sub(since)) >= within.as_millis()
@@ -110,11 +137,15 @@ impl Entry {
         is_over(since, within).then_some(reason)
     }
 
-    /// For how long it has been nothing but open.
+    /// For how long it has done nothing but rest, or keep us waiting.
     fn waited_ms(&self, now: u64) -> Option<u64> {
         let (phase, since) = self.doing();
-        let is_busy = phase == Phase::Serving || self.stalled.load(Ordering::Relaxed) > 0;
-        (!is_busy).then(|| now.saturating_sub(since))
+        let since = match self.stalled.load(Ordering::Relaxed) {
+            0 if phase == Phase::Serving => return None,
+            0 => since,
+            stalled => stalled,
+        };
+        Some(now.saturating_sub(since))
     }
 }
 
@@ -254,10 +285,44 @@ mod tests {
         assert_eq!(overdue(Phase::Idle, 100_000), Some("idle"));
         assert_eq!(overdue(Phase::Leaving, 5_000), Some("leaving"));
         assert_eq!(overdue(Phase::Serving, 1_000_000), None);
-        entry.stalls(true);
+        assert_eq!(overdue(Phase::Body, 1_000_000), None);
+        entry.stalls();
         assert_eq!(overdue(Phase::Serving, 30_000), Some("answer"));
-        entry.stalls(false);
+        entry.goes_on();
         assert_eq!(overdue(Phase::Serving, 30_000), None);
+    }
+
+    #[test]
+    fn who_keeps_us_waiting_makes_room_and_who_is_served_does_not() {
+        let entry = register(9).admit().entry.clone();
+        let waited = |phase| {
+            entry.enter(phase);
+            entry.waited_ms(now_ms() + 1_000).is_some_and(|waited| waited >= 1_000)
+        };
+        assert!(!waited(Phase::Serving));
+        for phase in [Phase::New, Phase::Head, Phase::Body, Phase::Idle, Phase::Leaving] {
+            assert!(waited(phase), "{phase:?}");
+        }
+        entry.stalls();
+        assert!(waited(Phase::Serving), "its answer is not taken");
+    }
+
+    #[test]
+    fn a_little_of_an_answer_now_and_then_is_not_going_on() {
+        let register = register(9);
+        let entry = register.admit().entry.clone();
+        let is_overdue = || entry.overdue(&register.rules, now_ms() + 30_000) == Some("answer");
+        entry.takes(PROGRESS_BYTES - 1);
+        entry.stalls();
+        entry.takes(PROGRESS_BYTES - 1);
+        entry.stalls();
+        assert!(is_overdue());
+        entry.takes(1);
+        assert!(!is_overdue());
+        entry.stalls();
+        assert!(is_overdue());
+        entry.goes_on();
+        assert!(!is_overdue());
     }
 
     #[test]

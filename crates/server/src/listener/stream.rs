@@ -33,8 +33,12 @@ impl Stream {
         self.entry.phase() == Phase::Head || self.entry.is_unread.load(Ordering::Relaxed)
     }
 
-    fn noted<T>(&self, written: Poll<T>) -> Poll<T> {
-        self.entry.stalls(written.is_pending());
+    fn noted(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        match written {
+            Poll::Pending => self.entry.stalls(),
+            Poll::Ready(Ok(bytes)) => self.entry.takes(bytes),
+            Poll::Ready(Err(_)) => {}
+        }
         written
     }
 }
@@ -79,6 +83,8 @@ impl AsyncWrite for Stream {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        // Asked for when there is nothing left to write.
+        self.entry.goes_on();
         Pin::new(&mut self.inner).poll_flush(context)
     }
 
