@@ -28,6 +28,9 @@ const RUNNING_MAX: usize = 100_000;
 
 /// As many correlation ids as one request may name.
 const IDS_MAX: usize = 1_000;
+/// How to ask for less.
+const LESS: &str = "ask without includeTasks, for fewer ids, or for pages by \
+    GET /api/workflow/search-v2?query=correlationId%3DC&start=0&size=100";
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let correlated = |line: Endpoint| {
@@ -120,7 +123,7 @@ async fn correlated_one(
         fill_runs(world, &mut rows, ids, wanted.with_tasks, |run| run)?;
         Ok(rows)
     };
-    Ok(app.runtime.blocking(read).await?.list(room))
+    app.runtime.blocking(read).await?.all(room, LESS)
 }
 
 async fn by_correlation(
@@ -155,7 +158,7 @@ async fn by_correlation(
         }
         Ok(rows)
     };
-    Ok(app.runtime.blocking(read).await?.grouped(room))
+    app.runtime.blocking(read).await?.all_grouped(room, LESS)
 }
 
 /// `POST /api/workflow/{name}/correlated`: every id that was asked for is a key.

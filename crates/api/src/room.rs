@@ -1,7 +1,7 @@
 //! # Room: answers that may be large
 //!
-//! Each has a limit in bytes, and all of them together have a share of the memory. Lists stop at the
-//! limit and say so; what cannot be cut is refused with the way to ask for less.
+//! Each has a limit in bytes, and all of them together have a share of the memory. Lists that come in
+//! pages stop at the limit and say so; what cannot be continued is refused with the way to ask for less.
 
 use axum::body::{Body, Bytes};
 use axum::http::{StatusCode, header};
@@ -93,11 +93,20 @@ impl Rows {
         told(held(text, room), count, is_cut)
     }
 
-    /// The lists by their names.
-    pub(crate) fn grouped(self, room: Room) -> Response {
-        let Self { mut text, count, is_cut, .. } = self;
+    /// The list itself, where nobody could ask for the rest of it. `instead` is how to ask for less.
+    pub(crate) fn all(self, room: Room, instead: &str) -> Answered {
+        self.complete(instead).map(|rows| rows.list(room))
+    }
+
+    /// The lists by their names, all of them.
+    pub(crate) fn all_grouped(self, room: Room, instead: &str) -> Answered {
+        let Self { mut text, .. } = self.complete(instead)?;
         text.extend_from_slice(if text.is_empty() { b"{}" } else { b"]}" });
-        told(held(text, room), count, is_cut)
+        Ok(held(text, room))
+    }
+
+    fn complete(self, instead: &str) -> Result<Self, ApiError> {
+        if self.is_cut { Err(too_large(self.max as u64, instead)) } else { Ok(self) }
     }
 
     /// A page of a search, with the number of all there are.
@@ -137,14 +146,15 @@ pub(crate) fn whole<T: Serialize>(app: &App, body: &T, room: Room, instead: &str
     let mut text = Limited { text: Vec::new(), max: usize::try_from(max).unwrap_or(usize::MAX) };
     match serde_json::to_writer(&mut text, body) {
         Ok(()) => Ok(held(text.text, room)),
-        Err(error) if error.is_io() => {
-            let message = format!("the answer would be larger than {max} bytes; {instead}");
-            let refusal = Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, CODE, message);
-            let refusal = refusal.with("answerBytesMax", json!(max));
-            Err(ApiError::Refused(Box::new(refusal)))
-        }
+        Err(error) if error.is_io() => Err(too_large(max, instead)),
         Err(error) => Err(ApiError::Internal(error.to_string())),
     }
+}
+
+fn too_large(max: u64, instead: &str) -> ApiError {
+    let message = format!("the answer would be larger than {max} bytes; {instead}");
+    let refusal = Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, CODE, message);
+    ApiError::Refused(Box::new(refusal.with("answerBytesMax", json!(max))))
 }
 
 /// Takes no more than the limit.

@@ -102,7 +102,7 @@ pub(crate) fn layout(sign: &str, digits: &str, point: i64) -> String {
     }
     let (first, rest) = digits.split_at(1);
     let dot = if rest.is_empty() { "" } else { "." };
-    format!("{sign}{first}{dot}{rest}e{:+}", point - 1)
+    format!("{sign}{first}{dot}{rest}e{:+}", point.saturating_sub(1))
 }
 
 #[cfg(test)]

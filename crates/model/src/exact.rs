@@ -205,6 +205,10 @@ mod tests {
         assert_eq!(exact("{\"a\": 1"), None);
         assert_eq!(exact("\"open"), None);
         assert_eq!(exact("1e999"), None);
+        assert_eq!(
+            exact("0.1e-9223372036854775808").as_ref().map(canonical),
+            Some(of("1e-9223372036854775808"))
+        );
     }
 
     #[test]

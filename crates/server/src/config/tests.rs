@@ -121,6 +121,15 @@ fn line(key: &Key, value: &str) -> String {
 }
 
 #[test]
+fn the_readme_shows_every_key() {
+    let readme = include_str!("../../../../README.md");
+    for key in KEYS {
+        let is_shown = readme.lines().any(|line| line.split(' ').next() == Some(key.name));
+        assert!(is_shown, "{} is missing in what README says `semel config` prints", key.name);
+    }
+}
+
+#[test]
 fn nothing_said_means_the_defaults() {
     let (config, values) = Operator::new().load().unwrap();
     let expected = Config {
