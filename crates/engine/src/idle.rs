@@ -45,15 +45,18 @@ impl Execution {
     fn is_from_outside(&self, change: &Change) -> bool {
         if let Change::TaskClosed { task, hand_out, .. } = change {
             let is_handed_out = hand_out.fence.is_some() || hand_out.worker.is_some();
-            return is_handed_out || self.is_of_people(*task);
+            return is_handed_out || self.is_ended_by_others(*task);
         }
         matches!(change, Change::TaskProgressed { .. } | Change::MessagePosted { .. })
     }
 
-    /// Nobody but somebody outside ends such a task.
-    fn is_of_people(&self, task: TaskId) -> bool {
-        let kind = self.task(task).map(|task| task.kind());
-        matches!(kind, Some(Kind::Human | Kind::Yield))
+    /// Only a worker, a person or another run ends such a task.
+    fn is_ended_by_others(&self, id: TaskId) -> bool {
+        let Some(task) = self.task(id) else { return false };
+        match task.kind() {
+            Kind::Worker | Kind::Human | Kind::Yield | Kind::SubWorkflow => true,
+            kind => kind == Kind::Wait && task.wait_until.is_none(),
+        }
     }
 }
 

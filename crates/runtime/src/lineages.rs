@@ -22,7 +22,7 @@ const UNCOUNTED_MAX: u64 = 64;
 /// One decision begins so many at most, on one count.
 const DECISION_MAX: u64 = 64;
 
-/// A full count is not counted again for so long: a tree that stays at its limit asks all the time.
+/// What is full, or nearly so, is not counted again for so long: such a tree asks all the time.
 const FULL_MS: i64 = 200;
 
 /// Roots that are remembered; beyond that all are forgotten, and counted once more.
@@ -58,8 +58,11 @@ impl Count {
         let few = |read: u64| begun + DECISION_MAX <= max.saturating_sub(read) / 8;
         match self.read {
             None => begun <= UNCOUNTED_MAX && few(0),
-            Some((read, at)) if read >= max => (0..FULL_MS).contains(&now.since_ms(at)),
-            Some((read, _)) => few(read),
+            Some((read, at)) => {
+                let is_fresh = (0..FULL_MS).contains(&now.since_ms(at));
+                let is_below = read >= max || read + begun < max;
+                few(read) || (is_fresh && is_below)
+            }
         }
     }
 }
@@ -158,6 +161,8 @@ mod tests {
         lineages.begun(root, 1_186);
         assert_eq!(open(NOTHING), 1_206);
         let more = Uncommitted { in_round: 2, in_draft: 1 };
+        assert_eq!(open(more), 1_207, "it was just counted");
+        store.clock().advance_ms(FULL_MS);
         assert_eq!(open(more), 23, "before an eighth of the rest is used up, it is counted again");
     }
 

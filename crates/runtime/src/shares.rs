@@ -80,6 +80,9 @@ impl Line {
     }
 
     fn release(&mut self) {
+        if self.held.is_empty() {
+            return;
+        }
         self.held.append(&mut self.others);
         std::mem::swap(&mut self.held, &mut self.others);
     }

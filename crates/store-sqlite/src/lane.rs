@@ -26,6 +26,8 @@ pub(crate) struct Core {
     writers: u64,
     /// What the clock has said of being away, as far as leases got it.
     credited_ms: i64,
+    /// The mirror does not show yet what was credited.
+    owes_mirror: bool,
     /// Somebody was told that the wall clock is behind.
     is_ahead: bool,
     /// After a failed fsync nothing can be known until the file is opened again.
@@ -36,7 +38,15 @@ impl Core {
     /// Open leases have got all that the clock has been away until now.
     pub(crate) fn new(connection: Connection, mirror: Mirror, clock: &Clock) -> Self {
         let credited_ms = clock.away_ms();
-        Self { connection, mirror, writers: 0, credited_ms, is_ahead: false, is_unknown: false }
+        Self {
+            connection,
+            mirror,
+            writers: 0,
+            credited_ms,
+            owes_mirror: false,
+            is_ahead: false,
+            is_unknown: false,
+        }
     }
 
     /// Before anybody looks whether a lease is over. What time it is.
@@ -46,13 +56,18 @@ impl Core {
         let ms = away_ms - self.credited_ms;
         if ms > 0 {
             credit::open_leases(&self.connection, ms, now)?;
-            credit::reflect(&self.connection, &mut self.mirror)?;
             self.credited_ms = away_ms;
+            self.owes_mirror = true;
             tracing::warn!(
                 away_ms = ms,
                 "this process stood still, or the clock of the machine went forward; \
                  open leases get that time"
             );
+        }
+        // What is committed is credited, also if it cannot be read back at once.
+        if self.owes_mirror {
+            credit::reflect(&self.connection, &mut self.mirror)?;
+            self.owes_mirror = false;
         }
         Ok(now)
     }

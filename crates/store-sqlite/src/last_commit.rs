@@ -98,7 +98,11 @@ fn check(words: &str) -> String {
 }
 
 /// The file, open for noting.
-pub(crate) struct CommitNote(Mutex<State>);
+pub(crate) struct CommitNote {
+    state: Mutex<State>,
+    /// The same file: whoever notes does not wait while it is synced.
+    synced: File,
+}
 
 struct State {
     file: File,
@@ -125,7 +129,7 @@ impl CommitNote {
         if cfg!(unix) {
             File::open(directory)?.sync_all()?;
         }
-        Ok(Self(Mutex::new(state)))
+        Ok(Self { synced: state.file.try_clone()?, state: Mutex::new(state) })
     }
 
     /// This commit is durable, and whoever asked is about to be told.
@@ -146,13 +150,13 @@ impl CommitNote {
     }
 
     pub(crate) fn sync(&self) {
-        if let Err(error) = self.state().file.sync_data() {
+        if let Err(error) = self.synced.sync_data() {
             tracing::error!(%error, file = FILE, "the last commit cannot be noted");
         }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

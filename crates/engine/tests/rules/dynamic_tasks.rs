@@ -59,12 +59,13 @@ fn it_waits_for_the_start_delay_whatever_it_becomes() {
 
 #[test]
 fn without_a_name_the_run_fails_and_says_why() {
-    for name in [json!(null), json!(""), json!("a\0b")] {
+    let none = "Cannot map a dynamic task based on the parameter and input. Parameter= what, \
+                input= {";
+    let nul = "what gives the name of no task: it must not contain the NUL character";
+    for (name, why) in [(json!(null), none), (json!(""), none), (json!("a\0b"), nul)] {
         let run = named(name.clone());
         assert_eq!(run.status(), WorkflowStatus::Failed, "{name}");
         run.reads(&["FAILED", "d 0 FAILED_WITH_TERMINAL_ERROR"]);
-        let why = "Cannot map a dynamic task based on the parameter and input. Parameter= what, \
-                   input= {";
         assert!(run.reason().starts_with(why), "{}", run.reason());
     }
 }

@@ -1,10 +1,11 @@
 //! # Loops that go on by themselves have an end, and those that wait have none
 
 use semel_engine::Event;
+use semel_model::TaskResultStatus;
 use serde_json::{Value, json};
 
 use crate::bench::Bench;
-use crate::shapes::{flow, for_each, noop, once, payload, repeat};
+use crate::shapes::{Said, flow, for_each, noop, once, payload, repeat};
 
 const TURNS_MAX: u32 = 5;
 
@@ -45,6 +46,25 @@ fn a_report_of_a_worker_begins_the_count_anew() {
     }
     assert!(!is_over(&run));
     run.replay();
+}
+
+#[test]
+fn what_somebody_says_by_name_begins_the_count_anew() {
+    for step in [
+        once("w"),
+        json!({"name": "w", "taskReferenceName": "w", "type": "WAIT"}),
+        json!({"name": "w", "taskReferenceName": "w", "type": "HUMAN"}),
+    ] {
+        let mut run = looping(&[step.clone()]);
+        for turn in 1..=4 * TURNS_MAX {
+            let name = format!("w__{turn}");
+            let said = Said::new(run.latest(&name).id, TaskResultStatus::Completed);
+            run.name(&name, true, &said).expect("it is open");
+            run.say("l", json!(true));
+        }
+        assert!(!is_over(&run), "{step}");
+        run.replay();
+    }
 }
 
 #[test]
