@@ -53,10 +53,10 @@ impl Execution {
     /// Only a worker, a person or another run ends such a task.
     fn is_ended_by_others(&self, id: TaskId) -> bool {
         let Some(task) = self.task(id) else { return false };
-        match task.kind() {
-            Kind::Worker | Kind::Human | Kind::Yield | Kind::SubWorkflow => true,
-            kind => kind == Kind::Wait && task.wait_until.is_none(),
-        }
+        let kind = task.kind();
+        let is_theirs =
+            matches!(kind, Kind::Worker | Kind::Human | Kind::Yield | Kind::SubWorkflow);
+        is_theirs || (kind == Kind::Wait && task.wait_until.is_none())
     }
 }
 
