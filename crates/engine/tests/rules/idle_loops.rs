@@ -55,7 +55,7 @@ fn what_somebody_says_by_name_begins_the_count_anew() {
         json!({"name": "w", "taskReferenceName": "w", "type": "WAIT"}),
         json!({"name": "w", "taskReferenceName": "w", "type": "HUMAN"}),
     ] {
-        let mut run = looping(&[step.clone()]);
+        let mut run = looping(std::slice::from_ref(&step));
         for turn in 1..=4 * TURNS_MAX {
             let name = format!("w__{turn}");
             let said = Said::new(run.latest(&name).id, TaskResultStatus::Completed);
