@@ -5,6 +5,8 @@
 
 mod arrows;
 mod budget;
+mod citations;
+mod codes;
 mod conflicts;
 mod leaks;
 mod names;
@@ -69,6 +71,21 @@ fn every_rule_has_proofs_that_exist() {
 #[test]
 fn every_refusal_has_a_row_in_the_page_of_troubles() {
     expect_none(troubles::objections(&tree::files("")).into_iter());
+}
+
+#[test]
+fn every_citation_of_a_comment_leads_to_a_heading() {
+    expect_none(citations::of_comments(&tree::files("")).into_iter());
+}
+
+#[test]
+fn every_link_of_a_page_leads_to_a_heading() {
+    expect_none(citations::of_pages(&tree::files("")).into_iter());
+}
+
+#[test]
+fn every_error_code_is_in_the_table_of_the_wire() {
+    expect_none(codes::objections(&tree::files("")).into_iter());
 }
 
 fn rust_files() -> Vec<File> {
