@@ -83,7 +83,7 @@ fn links(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A citation of a number: `law 4`.
+/// A number that is cited: the word law, and which one.
 fn number(comment: &str) -> Option<String> {
     let words: Vec<&str> = comment.split_whitespace().collect();
     words.windows(2).find_map(|pair| {

@@ -5,6 +5,7 @@
 
 mod arrows;
 mod budget;
+mod cells;
 mod citations;
 mod codes;
 mod conflicts;
@@ -81,6 +82,11 @@ fn every_citation_of_a_comment_leads_to_a_heading() {
 #[test]
 fn every_link_of_a_page_leads_to_a_heading() {
     expect_none(citations::of_pages(&tree::files("")).into_iter());
+}
+
+#[test]
+fn cells_of_the_reference_are_short() {
+    expect_none(cells::objections(&tree::files("")).into_iter());
 }
 
 #[test]
