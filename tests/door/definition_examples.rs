@@ -5,17 +5,14 @@
 //! need no service outside are started with their input and end as the page says.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
-use semel_tests::process::until;
+use semel_tests::process::{DEADLINE, until};
 use serde_json::Value;
 
 use crate::house::House;
 use crate::raw::Request;
 
 const PAGE: &str = include_str!("../../docs/reference/definitions.md");
-
-const WITHIN: Duration = Duration::from_secs(30);
 
 struct Example {
     kind: String,
@@ -88,7 +85,7 @@ fn every_example_is_registered_without_a_warning_and_ends_as_the_page_says() {
         let request = Request::get(format!("/api/workflow/{}", started.text()));
         let mut last = Value::Null;
         // Scripts of a busy machine may speak after the start was answered.
-        let reached = until(kind, WITHIN, || {
+        let reached = until(kind, DEADLINE, || {
             last = house.send(&request).json();
             (last["status"] == run.status.as_str()).then(|| last.clone())
         });
