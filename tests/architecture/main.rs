@@ -5,6 +5,9 @@
 
 mod arrows;
 mod budget;
+mod cells;
+mod citations;
+mod codes;
 mod conflicts;
 mod leaks;
 mod names;
@@ -60,16 +63,35 @@ fn no_file_holds_a_merge_that_was_not_finished() {
 #[test]
 fn every_rule_has_proofs_that_exist() {
     let files = tree::files("");
-    let rules =
-        files.iter().find(|file| file.path == "docs/rules.md").expect("the rules are there");
+    assert!(proofs::pages(&files).count() > 1, "found no rules");
     let known = proofs::known(&files);
     assert!(known.contains("every_rule_has_proofs_that_exist"), "found no tests");
-    expect_none(proofs::objections(&rules.text, &known).into_iter());
+    expect_none(proofs::objections(&files, &known).into_iter());
 }
 
 #[test]
 fn every_refusal_has_a_row_in_the_page_of_troubles() {
     expect_none(troubles::objections(&tree::files("")).into_iter());
+}
+
+#[test]
+fn every_citation_of_a_comment_leads_to_a_heading() {
+    expect_none(citations::of_comments(&tree::files("")).into_iter());
+}
+
+#[test]
+fn every_link_of_a_page_leads_to_a_heading() {
+    expect_none(citations::of_pages(&tree::files("")).into_iter());
+}
+
+#[test]
+fn cells_of_the_reference_are_short() {
+    expect_none(cells::objections(&tree::files("")).into_iter());
+}
+
+#[test]
+fn every_error_code_is_in_the_table_of_the_wire() {
+    expect_none(codes::objections(&tree::files("")).into_iter());
 }
 
 fn rust_files() -> Vec<File> {

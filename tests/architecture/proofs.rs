@@ -1,34 +1,57 @@
-//! # Proofs: every test that `docs/rules.md` names exists
+//! # Proofs: every test that a page of `docs/reference/rules` names exists
 //!
 //! A proof is a name in backticks in the last cell of a row: a story by its file, a Rust test or a
-//! rule of the stores' conformance suite by its function.
+//! rule of the stores' conformance suite by its function. A number belongs to one rule only.
 
 use std::collections::BTreeSet;
 
 use crate::tree::File;
 
-/// Every rule without a proof, and every proof that is not there.
-pub(crate) fn objections(rules: &str, known: &BTreeSet<String>) -> Vec<String> {
+const PAGES: &str = "docs/reference/rules/";
+
+/// The pages that hold the rules.
+pub(crate) fn pages(files: &[File]) -> impl Iterator<Item = &File> {
+    files.iter().filter(|file| file.path.starts_with(PAGES) && file.path.ends_with(".md"))
+}
+
+/// Every rule without a proof, every proof that is not there, and every number that is used twice.
+pub(crate) fn objections(files: &[File], known: &BTreeSet<String>) -> Vec<String> {
     let mut objections = vec![];
-    for (at, line) in rules.lines().enumerate().filter(|(_, line)| is_rule(line)) {
-        let cell = line.trim_end().trim_end_matches('|').rsplit('|').next().unwrap_or_default();
-        let proofs: Vec<&str> = cell.split('`').skip(1).step_by(2).collect();
-        if proofs.is_empty() {
-            objections.push(format!("docs/rules.md:{}: a rule without a proof", at + 1));
+    let mut numbers = BTreeSet::new();
+    for page in pages(files) {
+        for (at, line) in page.text.lines().enumerate() {
+            let Some(number) = number(line) else { continue };
+            let mut object = |what: String| {
+                objections.push(format!("{}:{}: {what}", page.path, at + 1));
+            };
+            if !numbers.insert(number) {
+                object(format!("there is another rule {number}"));
+            }
+            let proofs = proofs(line);
+            if proofs.is_empty() {
+                object("a rule without a proof".to_owned());
+            }
+            for proof in proofs.into_iter().filter(|proof| !known.contains(*proof)) {
+                object(format!("there is no test or story `{proof}`"));
+            }
         }
-        let missing = proofs.into_iter().filter(|proof| !known.contains(*proof));
-        objections.extend(
-            missing.map(|proof| {
-                format!("docs/rules.md:{}: there is no test or story `{proof}`", at + 1)
-            }),
-        );
     }
     objections
 }
 
-/// A row of a table that begins with a number.
-fn is_rule(line: &str) -> bool {
-    line.strip_prefix("| ").is_some_and(|row| row.starts_with(|first: char| first.is_ascii_digit()))
+/// What stands in backticks in the last cell of this row.
+fn proofs(row: &str) -> Vec<&str> {
+    let cell = row.trim_end().trim_end_matches('|').rsplit('|').next().unwrap_or_default();
+    cell.split('`').skip(1).step_by(2).collect()
+}
+
+/// The number that this row of a table begins with, `7.12` or `7.12a`.
+fn number(line: &str) -> Option<&str> {
+    let number = line.strip_prefix("| ")?.split(' ').next()?;
+    let (chapter, rule) = number.split_once('.')?;
+    let rule = rule.strip_suffix(|last: char| last.is_ascii_lowercase()).unwrap_or(rule);
+    let is_number = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit());
+    (is_number(chapter) && is_number(rule)).then_some(number)
 }
 
 /// The names of all tests and stories.
@@ -74,16 +97,26 @@ mod tests {
     #[test]
     fn a_rule_names_proofs_that_exist() {
         let known: BTreeSet<String> = ["told".to_owned(), "shown".to_owned()].into();
-        let rules = "| rule | proof |\n| --- | --- |\n| 1.1 A `field`. | `told`, `shown` (all) |\n";
-        assert_eq!(objections(rules, &known).len(), 0);
-        let rules = "| 1.1 A `told` rule. | nothing |\n| 1.2 Another. | `told`, `gone` |\n";
+        let page = |text: &str| File {
+            path: "docs/reference/rules/a.md".to_owned(),
+            text: text.to_owned(),
+        };
+        let good =
+            page("| rule | proof |\n| --- | --- |\n| 1.1 A `field`. | `told`, `shown` (all) |\n");
+        assert_eq!(objections(&[good], &known).len(), 0);
+        let bad = page(
+            "| 1.1 A `told` rule. | nothing |\n| 1.2a Another. | `told`, `gone` |\n| 1.1 Again. | `told` |\n",
+        );
         assert_eq!(
-            objections(rules, &known),
+            objections(&[bad], &known),
             [
-                "docs/rules.md:1: a rule without a proof",
-                "docs/rules.md:2: there is no test or story `gone`"
+                "docs/reference/rules/a.md:1: a rule without a proof",
+                "docs/reference/rules/a.md:2: there is no test or story `gone`",
+                "docs/reference/rules/a.md:3: there is another rule 1.1"
             ]
         );
+        let elsewhere = File { path: "docs/a.md".to_owned(), text: "| 1.1 A. | |\n".to_owned() };
+        assert_eq!(objections(&[elsewhere], &known).len(), 0);
     }
 
     #[test]

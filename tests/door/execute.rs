@@ -1,4 +1,4 @@
-//! # Synchronous execution and signals: contract sections 2.1, 2.3, 3.11
+//! # Synchronous execution and signals (docs/compatibility.md#synchronous-execution-and-signals)
 
 use std::time::Duration;
 

@@ -17,6 +17,7 @@ mod data_in_disguise;
 mod data_in_places;
 mod data_in_requests;
 mod data_is_text;
+mod definition_examples;
 mod definition_tags;
 mod definitions;
 mod descendants;

@@ -1,4 +1,4 @@
-//! # Search and look-ups: contract section 4
+//! # Search and look-ups (docs/compatibility.md#search)
 
 use serde_json::{Value, json};
 

@@ -2,7 +2,8 @@
 //!
 //! Sixteen clients and more over real HTTP against a real server that is killed under them, with
 //! every strategy, lookups, resets, endings and restarts. What they saw is judged per key against
-//! the sequential object of contract 1. Plain `cargo test` judges a few small histories,
+//! the sequential object of docs/reference/idempotency.md#sequential-object.
+//! Plain `cargo test` judges a few small histories,
 //! `SEMEL_FULL=1` twenty, and as many through three nodes; the soak two hundred, and through three
 //! nodes sixty. `SEMEL_SEED` repeats a plan.
 //! A store whose records are not held proves that the judge can say no.

@@ -1,4 +1,5 @@
-# The step's retries, after the step's delay; the child that failed stays as it is (trace E4).
+# The step's retries, after the step's delay; the child that failed stays as it is.
+# It is E4 in docs/reference/rules/traces.md.
 define   parcel: pack    retries=0
 define   checkout: (parcel)    retries=1 retry-delay=60s
 start    order = checkout

@@ -1,4 +1,5 @@
-# Two steps with one retry each: the first needs it, the second may not have it (trace E1).
+# Two steps with one retry each: the first needs it, the second may not have it.
+# It is E1 in docs/reference/rules/traces.md.
 define   pair: a -> b    retries=1 retry-delay=0s
 start    one = pair
 show     one

@@ -1,4 +1,5 @@
-# The rest is still done; only then is the run called failed (trace E3).
+# The rest is still done; only then is the run called failed.
+# It is E3 in docs/reference/rules/traces.md.
 define   audit: check! -> sign    retries=0
 start    march = audit
 claim    check by ann

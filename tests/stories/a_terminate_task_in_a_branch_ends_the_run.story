@@ -1,4 +1,5 @@
-# Whatever else runs is cancelled, and its later word is ignored (trace E7).
+# Whatever else runs is cancelled, and its later word is ignored.
+# It is E7 in docs/reference/rules/traces.md.
 define-json {"name": "race", "outputParameters": {"never": "seen"}, "tasks": [
     {"name": "f", "taskReferenceName": "f", "type": "FORK_JOIN", "forkTasks": [[{"name": "slow", "taskReferenceName": "slow", "type": "SIMPLE"}], [{"name": "quick", "taskReferenceName": "quick", "type": "SIMPLE"}, {"name": "end", "taskReferenceName": "end", "type": "TERMINATE", "inputParameters": {"terminationStatus": "COMPLETED", "workflowOutput": {"k": 1}}}]]},
     {"name": "j", "taskReferenceName": "j", "type": "JOIN", "joinOn": ["slow", "end"]}]}

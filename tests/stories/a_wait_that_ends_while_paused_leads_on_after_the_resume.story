@@ -1,4 +1,5 @@
-# The time of a WAIT may be over while the run is paused; what follows begins at the resume (trace E5).
+# The time of a WAIT may be over while the run is paused; what follows begins at the resume.
+# It is E5 in docs/reference/rules/traces.md.
 define-json {"name": "nap", "tasks": [
     {"name": "doze", "taskReferenceName": "doze", "type": "WAIT", "inputParameters": {"duration": "2 seconds"}},
     {"name": "rise", "taskReferenceName": "rise", "type": "SIMPLE"}]}

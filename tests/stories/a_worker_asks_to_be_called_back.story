@@ -1,4 +1,5 @@
-# The task is not done yet: the worker lets go of it for half a minute and keeps what it has (trace E10).
+# The task is not done yet: the worker lets go of it for half a minute and keeps what it has.
+# It is E10 in docs/reference/rules/traces.md.
 define   film: render    response-timeout=20s retries=0
 start    trailer = film
 claim    render by ann

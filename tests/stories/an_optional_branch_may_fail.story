@@ -1,4 +1,5 @@
-# The join ends with errors, and the run goes on (trace E2).
+# The join ends with errors, and the run goes on.
+# It is E2 in docs/reference/rules/traces.md.
 task-json {"name": "b", "retryCount": 0}
 define-json {"name": "pair", "tasks": [
     {"name": "f", "taskReferenceName": "f", "type": "FORK_JOIN", "forkTasks": [[{"name": "a", "taskReferenceName": "a", "type": "SIMPLE"}], [{"name": "b", "taskReferenceName": "b", "type": "SIMPLE", "optional": true}]]},

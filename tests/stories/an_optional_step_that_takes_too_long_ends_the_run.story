@@ -1,4 +1,5 @@
-# TIME_OUT_WF means the run: neither a flag nor a retry softens it (trace E9).
+# TIME_OUT_WF means the run: neither a flag nor a retry softens it.
+# It is E9 in docs/reference/rules/traces.md.
 define   film: render? -> cut    timeout=2s response-timeout=2s timeout-policy=TIME_OUT_WF retries=3 retry-delay=0s
 start    trailer = film
 claim    render by ann

@@ -1,4 +1,5 @@
-# Nobody asks the policy when a worker falls silent (trace E8).
+# Nobody asks the policy when a worker falls silent.
+# It is E8 in docs/reference/rules/traces.md.
 define   film: render    response-timeout=2s retries=0 timeout-policy=ALERT_ONLY
 start    trailer = film
 claim    render by ann

@@ -1,4 +1,5 @@
-# A step that no worker does is in no domain; the next one is (trace E6).
+# A step that no worker does is in no domain; the next one is.
+# It is E6 in docs/reference/rules/traces.md.
 define-json {"name": "checkout", "tasks": [
     {"name": "approve", "taskReferenceName": "approve", "type": "HUMAN"},
     {"name": "ship", "taskReferenceName": "ship", "type": "SIMPLE"}]}

@@ -1,4 +1,4 @@
-//! # Applications and their keys: contract section 2.8
+//! # Applications and their keys (docs/compatibility.md#identity)
 //!
 //! A secret is in the answer that made its key, and in no other.
 

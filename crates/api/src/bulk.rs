@@ -1,4 +1,4 @@
-//! # Bulk: one operation for many executions, contract section 2.2
+//! # Bulk: one operation for many executions (docs/compatibility.md#executions)
 //!
 //! Always 200: what could not be done is in the answer, with the reason, beside what was.
 

@@ -1,4 +1,4 @@
-//! # Tags of definitions: contract section 2.4
+//! # Tags of definitions (docs/compatibility.md#definitions)
 //!
 //! They belong to a name, not to a version. A definition may bring them inside it.
 

@@ -1,4 +1,4 @@
-//! # Effects: the ledger for workers that do their own; contract 3D
+//! # Effects: the ledger for workers that do their own (docs/reference/idempotency.md#ledger)
 //!
 //! Scopes and keys are the caller's text. Effect-once tasks keep their records in the same place, so
 //! a worker and a workflow under one key see each other.

@@ -1,4 +1,4 @@
-//! # Environment values: contract section 2.7
+//! # Environment values (docs/compatibility.md#server-environment-secrets)
 
 use axum::extract::State;
 use semel_model::{Payload, Tag};

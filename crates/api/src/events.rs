@@ -1,4 +1,4 @@
-//! # Event handlers: contract section 2.5
+//! # Event handlers (docs/reference/rules/event-handlers.md)
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! # Synchronous execution: semantics section 10.1
+//! # Synchronous execution (docs/reference/rules/synchronous-execution.md#execution)
 //!
 //! Starts a run, or finds it under its key, and answers when there is something to tell. The run is
 //! never affected by a caller who goes away.

@@ -1,4 +1,4 @@
-//! # Requests with a key: the door's half of contract 2
+//! # Requests with a key: the door's half of docs/reference/idempotency.md#request-keys
 //!
 //! Stands between the guard and the handler of whatever may change something. The same request again
 //! gets the first answer; while the first is being served it is waited for. Served in a task of its

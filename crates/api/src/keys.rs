@@ -1,4 +1,4 @@
-//! # Start keys to look at: contract 1
+//! # Start keys to look at (docs/start-keys.md#to-look-at)
 //!
 //! What is known of a key is read from its record as it is committed, never from the index.
 

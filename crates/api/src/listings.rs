@@ -1,4 +1,4 @@
-//! # Listings of definitions: names, versions, the latest of each; contract section 2.4
+//! # Listings of definitions: names, versions, the latest (docs/compatibility.md#definitions)
 
 use std::collections::BTreeMap;
 

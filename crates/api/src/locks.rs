@@ -1,4 +1,4 @@
-//! # Locks: one owner at a time, by name; contract 7
+//! # Locks: one owner at a time, by name (docs/reference/idempotency.md#locks)
 //!
 //! Whoever holds one has a fence, larger than that of every holder before. A lease that lapses frees
 //! the lock: what the lock protects has to look at the fence.

@@ -1,4 +1,4 @@
-//! # Logs: lines workers write about their tasks, contract section 2.3
+//! # Logs: lines workers write about their tasks (docs/compatibility.md#logs)
 
 use axum::extract::State;
 use axum::response::Response;

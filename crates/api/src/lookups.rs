@@ -1,4 +1,4 @@
-//! # Look-ups: runs by name and by correlation id, contract section 2.1
+//! # Look-ups: runs by name and by correlation id (docs/compatibility.md#executions)
 
 use std::collections::{BTreeMap, BTreeSet};
 

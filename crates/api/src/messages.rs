@@ -1,4 +1,4 @@
-//! # Messages to a run: contract section 2.1
+//! # Messages to a run (docs/compatibility.md#messages-to-a-run)
 //!
 //! They wait in the run's mailbox for its PULL_WORKFLOW_MESSAGES tasks.
 

@@ -1,4 +1,4 @@
-//! # Definitions: contract section 2.4
+//! # Definitions (docs/compatibility.md#definitions)
 
 use axum::extract::State;
 use axum::http::Method;

@@ -1,6 +1,7 @@
 //! # Monitoring: how the server is, and its numbers
 //!
-//! Health is contract section 2.7; numbers are what Prometheus reads.
+//! Health is Conductor's route (docs/compatibility.md#server-environment-secrets); numbers are what
+//! Prometheus reads.
 
 use axum::extract::State;
 use axum::http::{StatusCode, header};

@@ -1,4 +1,4 @@
-//! # Answers for a step by its name, and for whichever WAIT comes first: contract sections 2.3, 5.7
+//! # Answers for a step by its name, and for whichever WAIT comes first (docs/answers.md)
 //!
 //! People and programs that are no workers know a run and a reference, or only the run.
 

@@ -1,4 +1,4 @@
-//! # Operations: what people do to executions, contract section 2.1
+//! # Operations: what people do to executions (docs/compatibility.md#operations)
 //!
 //! Restart, retry and resetcallbacks answer 204, the others 200: SDKs depend on it.
 

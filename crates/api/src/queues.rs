@@ -1,4 +1,4 @@
-//! # Queues: how much waits, and who asked for it; contract section 2.3
+//! # Queues: how much waits, and who asked for it (docs/compatibility.md#tasks)
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! # Resolutions: a person says whether an effect has happened; contract 3C
+//! # Resolutions: a person ends an unknown outcome (docs/reference/idempotency.md#unknown-outcome)
 
 use axum::extract::State;
 use schemars::JsonSchema;

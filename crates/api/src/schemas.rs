@@ -1,4 +1,4 @@
-//! # The schema registry: contract section 2.9
+//! # The schema registry (docs/compatibility.md#schemas)
 
 use std::collections::BTreeSet;
 

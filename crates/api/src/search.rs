@@ -1,4 +1,4 @@
-//! # Search: contract section 4
+//! # Search (docs/compatibility.md#search)
 //!
 //! The index says which; what is shown of them is read from what is committed.
 

@@ -1,4 +1,4 @@
-//! # Secrets: contract section 2.7
+//! # Secrets (docs/compatibility.md#server-environment-secrets)
 //!
 //! A value is told to whoever asks for it by name, and in no listing.
 

@@ -1,4 +1,6 @@
-//! # What those are told who waited: contract section 3.11, semantics 10.2
+//! # Answers to callers that waited
+//!
+//! Rules: docs/reference/rules/synchronous-execution.md#return-strategies.
 
 use axum::response::Response;
 use semel_model::{SignalResponse, Task};

@@ -1,4 +1,4 @@
-//! # Starts: contract sections 1.8 and 2.1
+//! # Starts (docs/compatibility.md#executions, docs/start-keys.md)
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};

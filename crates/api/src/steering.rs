@@ -1,4 +1,4 @@
-//! # Steering: what people change in a run that is under way, contract section 2.1
+//! # Steering: what people change in a run that is under way (docs/compatibility.md#operations)
 
 use std::collections::BTreeMap;
 

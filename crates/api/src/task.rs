@@ -1,4 +1,4 @@
-//! # One task by its id, and the tasks of a run: contract sections 2.1 and 2.3
+//! # One task by its id, and the tasks of a run (docs/compatibility.md#tasks)
 
 use axum::extract::State;
 use axum::http::Method;

@@ -1,4 +1,4 @@
-//! # Tasks: contract sections 2.3 and 5
+//! # Tasks (docs/compatibility.md#hand-outs-and-reports)
 //!
 //! Workers poll, report, ask for more time. A stale report never changes the body of an answer, only
 //! its `X-Task-Update` header; with `strict=true` it is a 409.

@@ -1,4 +1,4 @@
-//! # Tokens: contract sections 1.6 and 2.8
+//! # Tokens (docs/authentication.md)
 //!
 //! A refused key is 401 without `error`: what asks clients to refresh their token would send them
 //! back here at once.

@@ -1,4 +1,4 @@
-//! # Executions: contract section 2.1
+//! # Executions (docs/compatibility.md#executions)
 
 use axum::extract::State;
 use axum::http::Method;

@@ -1,7 +1,8 @@
 //! # Decide: the only place that chooses
 //!
 //! Branches on the event; the modules it calls do the arithmetic. Validate first, emit after: a
-//! rejection leaves the execution as it was. A repeated event yields no changes (law 1).
+//! rejection leaves the execution as it was. A repeated event yields no changes
+//! (docs/reference/principles.md#a-repeat-changes-nothing).
 
 use std::sync::Arc;
 

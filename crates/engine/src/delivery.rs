@@ -2,7 +2,8 @@
 //!
 //! A delivery is a row of the store. Half of it follows from the journal (queue, priority, when it
 //! is ready, its input); the other half, the [`HandOut`], changes with claims and lease renewals,
-//! which never touch the execution. Law 4: every hand-out is a lease with a token.
+//! which never touch the execution. Every hand-out is a lease with a token
+//! (docs/reference/principles.md#every-hand-out-is-a-lease-with-a-token).
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,6 +1,7 @@
 //! # Effects: what a task does to the world has one name
 //!
-//! Contract 3A. The name stays the same however often the task is tried, run again or handed out, so
+//! Contract: docs/reference/idempotency.md#effect-key.
+//! The name stays the same however often the task is tried, run again or handed out, so
 //! that whoever is on the other side can recognise a repeat. A task can be told its name, its attempt
 //! and the fence of its hand-out by system parameters in its input.
 

@@ -23,7 +23,7 @@ pub enum Event {
     Started(Start),
     /// A worker answers for a task by its id.
     Reported(Report),
-    /// A person or program answers for a step by its name; see contract 4, rule 3.
+    /// A person or program answers for a step by its name (docs/reference/idempotency.md#by-name).
     Named {
         reference: String,
         force: bool,

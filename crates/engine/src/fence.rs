@@ -1,6 +1,7 @@
 //! # Fencing: whose write counts
 //!
-//! Contract 4. Time never decides this: a lease says when another may try, the fence says whose
+//! Contract: docs/reference/idempotency.md#whose-report-counts.
+//! Time never decides this: a lease says when another may try, the fence says whose
 //! report is taken. A stale report is recognised and harmless.
 //!
 //! Without a fence, the hand-outs of the attempt decide. When there was only one, nobody else can
@@ -74,7 +75,8 @@ pub fn judge_renewal(
     Some(if by_holder { Ok(()) } else { Err(not_the_holder(held, worker)) })
 }
 
-/// Contract 4, rule 3: a by-name update wins over another's lease only by force. The holder needs
+/// A by-name update wins over another's lease only by force
+/// (docs/reference/idempotency.md#by-name). The holder needs
 /// none, and a holder without a name cannot be told from whoever speaks.
 pub(crate) fn judge_named(
     task: &Task,

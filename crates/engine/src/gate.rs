@@ -1,6 +1,7 @@
 //! # Gates: how many runs of a definition may be under way at once
 //!
-//! Contract 7. The record of a gate names the runs that are past it; whoever comes beyond the limit
+//! Contract: docs/reference/idempotency.md#gates.
+//! The record of a gate names the runs that are past it; whoever comes beyond the limit
 //! is treated as the policy says. A place is given back in the commit that ends its run, and goes to
 //! whoever has waited longest. A child with the key of its ancestor shares that one's place.
 

@@ -1,6 +1,7 @@
 //! # The ledger: effects that workers do by themselves
 //!
-//! Contract 3D. Whoever is about to do something asks first; of all who ask under one key, one is
+//! Contract: docs/reference/idempotency.md#ledger.
+//! Whoever is about to do something asks first; of all who ask under one key, one is
 //! told to go ahead. A call is judged on the held record and on nothing else. Time decides when
 //! another may try; the fence decides whose word counts.
 

@@ -1,6 +1,7 @@
 //! # Once: tasks whose effect happens at most once, whoever asks for it
 //!
-//! Contract 3B. A task under such a policy is judged on the record of its effect in the commit that
+//! Contract: docs/reference/idempotency.md#claims.
+//! A task under such a policy is judged on the record of its effect in the commit that
 //! makes it: the effect is claimed, or has happened and is replayed, or somebody else is at it and
 //! the task waits in line. An owner never waits for anything itself, so nobody waits in a circle.
 //!
@@ -191,7 +192,8 @@ impl Turn<'_> {
         Ok(Named { record: effect_record(&scope, &key), owner, fingerprint, about })
     }
 
-    /// The table of contract 3B. Whoever has waited is told what it waited for, expired or not.
+    /// The table of docs/reference/idempotency.md#claims. A task that has waited gets what it
+    /// waited for, expired or not.
     pub(crate) fn judge_effect(
         &mut self,
         task: &Task,

@@ -1,6 +1,7 @@
 //! # Outcomes: what became of an effect when its task has ended
 //!
-//! Contract 3C. A hand-out is itself a commit, so of a task that nobody took it is proved that
+//! Contract: docs/reference/idempotency.md#outcome.
+//! A hand-out is itself a commit, so of a task that nobody took it is proved that
 //! nothing happened. A worker may say more in its output, `{"_effect": {"applied": false}}`. What
 //! has ended for good is settled in the same commit: stored and replayed from then on, given to the
 //! next in line, or left in doubt.

@@ -1,6 +1,7 @@
 //! # Start keys: asked twice, started once
 //!
-//! Contract 1: the sequential object that concurrent starts under one key are linearizable against,
+//! Contract: docs/reference/idempotency.md#sequential-object.
+//! The sequential object that concurrent starts under one key are linearizable against,
 //! and what a start is recognised by: its key, its payload, the request that brought it.
 
 use semel_model::{

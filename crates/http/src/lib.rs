@@ -1,7 +1,8 @@
 //! # The client of HTTP tasks
 //!
 //! Sends what a task's input says, to addresses it may speak to, and says what the answer means:
-//! whether the effect happened, and whether it may be tried again. Contract 5.
+//! whether the effect happened, and whether it may be tried again
+//! (docs/reference/idempotency.md#http-tasks).
 //!
 //! **May use:** the model and the network. **May not:** know of executions, or try anything twice:
 //! whoever has the retry policy does.

@@ -1,6 +1,7 @@
 //! # Verdicts: what an answer, or none, means for the task
 //!
-//! Contract 5. Only what may be repeated without harm is tried again by itself: what reads, what is
+//! Contract: docs/reference/idempotency.md#retry-classes.
+//! Only what may be repeated without harm is tried again by itself: what reads, what is
 //! idempotent by its method, what carries a key to a service that is known to honour keys, what never
 //! left, and what the other side refused to do. Of anything else nobody can say whether it was done,
 //! and the task says so.

@@ -68,7 +68,7 @@ impl Severity {
 
 macro_rules! codes {
     ($($(#[$meta:meta])* $code:ident = $text:literal,)+) => {
-        /// The rules. Each has a page `docs/errors/CODE.md`.
+        /// The rules. Each has a page `docs/errors/<CODE>.md`.
         #[derive(
             Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
         )]

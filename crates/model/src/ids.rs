@@ -1,6 +1,7 @@
 //! # Ids: what is derived, what is drawn
 //!
-//! Only this module sees inside an id. Task ids are derived (law 3): made twice, inserted once.
+//! Only this module sees inside an id. Task ids are derived: made twice, inserted once
+//! (docs/reference/principles.md#identity-is-derived).
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,7 +1,8 @@
 //! # Claims in a round: a worker takes a task
 //!
 //! Touches deliveries and limits, never an execution. The fence is drawn while the row is held and
-//! is durable before the worker sees the task (law 4).
+//! is durable before the worker sees the task
+//! (docs/reference/principles.md#every-hand-out-is-a-lease-with-a-token).
 
 use std::collections::BTreeSet;
 

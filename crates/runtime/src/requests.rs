@@ -1,6 +1,7 @@
 //! # Requests with a key: asked again, they are answered again and done once
 //!
-//! Contract 2. While such a request is served, everything it submits is a numbered [`Step`] of it.
+//! Contract: docs/reference/idempotency.md#request-keys.
+//! While such a request is served, everything it submits is a numbered [`Step`] of it.
 //! The commit that does a step also keeps, under the request's key, what it was answered; a step that
 //! is found there is not done again. Once the whole request has been answered, that answer is kept
 //! too, and the same request never comes this far any more.

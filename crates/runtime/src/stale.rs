@@ -1,6 +1,7 @@
 //! # Stale reports: not applied, and not forgotten
 //!
-//! Contract 4. A report by a worker that does not hold the task any more is written down before it
+//! Contract: docs/reference/idempotency.md#whose-report-counts.
+//! A report by a worker that does not hold the task any more is written down before it
 //! is answered: the last ones of each task, in a record beside the journal, which they do not
 //! lengthen. A repeat of the last one adds nothing. After the commit it is counted, and a WARN line
 //! names it, once a minute for each queue and worker: a worker whose reports are all dropped would

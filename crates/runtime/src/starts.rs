@@ -1,6 +1,7 @@
 //! # Starts: a run is created once
 //!
-//! The key is judged on its held record, in the round that would create the run (contract 1), so a
+//! Contract: docs/reference/idempotency.md#start-keys.
+//! The key is judged on its held record, in the round that would create the run, so a
 //! crash leaves both or neither. A start that would change nothing needs no round: what is committed
 //! under its key is its answer.
 

@@ -1,8 +1,9 @@
 //! # A process: one child as its parent sees it
 //!
 //! A thread of its own speaks to the child, because a pipe may block for ever; whoever asks only
-//! waits for that thread, looks at the guards meanwhile, and can always kill. Law 4 in small: a
-//! script is lent to a child, and a child that does not give it back loses it.
+//! waits for that thread, looks at the guards meanwhile, and can always kill. A script is lent to a
+//! child, and a child that does not give it back loses it
+//! (docs/reference/principles.md#every-hand-out-is-a-lease-with-a-token).
 
 use std::fmt;
 use std::io;

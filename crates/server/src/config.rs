@@ -3,7 +3,8 @@
 //! Flag beats `SEMEL_*` beats `semel.toml` beats default. A key is declared once, in the list below;
 //! its flag, its environment variable, its line in the file and its help follow from that line.
 //! **May use:** the arguments it is given. **May not:** read the process environment or open a store.
-//! Everything has a limit (law 6): numbers are accepted within a named range only.
+//! Numbers are accepted within a named range only
+//! (docs/reference/principles.md#everything-has-a-limit).
 
 mod error;
 mod source;

@@ -1,4 +1,6 @@
-//! # The sequential object of contract 1: what one start key would say, asked one thing at a time
+//! # The sequential object of a start key: what one key would say, asked one thing at a time
+//!
+//! Contract: docs/reference/idempotency.md#sequential-object.
 //!
 //! The latest run under the key, which runs there have been and how they fare. Written down here
 //! once more, from the contract and not from the engine.

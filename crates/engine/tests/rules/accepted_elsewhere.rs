@@ -1,4 +1,6 @@
-//! # Definitions that Conductor accepts, and then hangs on or gets wrong (semantics 12.3)
+//! # Definitions that Conductor accepts, and then hangs on or gets wrong
+//!
+//! Rules: docs/reference/rules/conductor-faults.md#definitions-that-hang-or-go-wrong-in-conductor.
 //!
 //! Here each of them does what it says, or ends and says why. What is refused when it is registered
 //! is among the tests of the rules for that.

@@ -1,4 +1,9 @@
-//! # Callbacks: a worker gives a task back for a while (semantics 1.3, 4.4; trace E10)
+//! # Callbacks: a worker gives a task back for a while
+//!
+//! Rules:
+//! * docs/reference/rules/operations.md#reports
+//! * docs/reference/rules/timeouts.md#details
+//! * docs/reference/rules/traces.md
 
 use semel_model::TaskResultStatus::InProgress;
 use serde_json::{Value, json};

@@ -1,4 +1,9 @@
-//! # SUB_WORKFLOW: a run inside a run (semantics 7.12, 2.4, 4.6)
+//! # SUB_WORKFLOW: a run inside a run
+//!
+//! Rules:
+//! * docs/reference/rules/task-types.md#sub_workflow
+//! * docs/reference/rules/progress.md#optional-and-permissive-steps
+//! * docs/reference/rules/timeouts.md#timeouts-and-children
 
 use semel_engine::{Event, Start};
 use semel_model::{ExecutionId, TaskResultStatus, WorkflowStatus};

@@ -1,4 +1,6 @@
-//! # Definitions: which task definition a step runs under (semantics 0.3)
+//! # Definitions: which task definition a step runs under
+//!
+//! Rules: docs/reference/rules/runs-and-definitions.md#definition-of-a-task.
 
 use std::sync::Arc;
 

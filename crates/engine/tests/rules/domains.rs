@@ -1,4 +1,6 @@
-//! # Domains: which workers are asked, and who answers that (semantics 5.3; design 2, questions)
+//! # Domains: which workers are asked, and who answers that
+//!
+//! Rules: docs/reference/rules/queues.md#domains.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! # FORK_JOIN_DYNAMIC (semantics 7.7)
+//! # FORK_JOIN_DYNAMIC (docs/reference/rules/task-types.md#fork_join_dynamic)
 
 use semel_model::TaskResultStatus::Failed;
 use semel_model::{TaskStatus, WorkflowStatus};

@@ -1,4 +1,4 @@
-//! # DYNAMIC (semantics 7.9)
+//! # DYNAMIC (docs/reference/rules/task-types.md#dynamic)
 
 use semel_model::TaskResultStatus::Failed;
 use semel_model::{TaskStatus, WorkflowStatus};

@@ -1,4 +1,4 @@
-//! # Answers for tasks that are not there yet (contract 12)
+//! # Answers for tasks that are not there yet (docs/reference/idempotency.md#answers-and-decisions)
 
 use semel_engine::{Change, Event, Progress, Rejection, Slot, Stop};
 use semel_model::TaskResultStatus::{Completed, Failed, InProgress};

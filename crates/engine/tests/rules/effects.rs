@@ -1,4 +1,6 @@
-//! # Effect keys: what a task does to the world has one name (contract 3A)
+//! # Effect keys: what a task does to the world has one name
+//!
+//! Rules: docs/reference/idempotency.md#effect-key.
 
 use semel_engine::{Event, Rerun, reveal, view};
 use semel_model::TaskResultStatus::Failed;

@@ -1,4 +1,10 @@
-//! # Endings: terminate, optional, permissive (semantics 1.4, 1.5, 2.3, 2.4)
+//! # Endings: terminate, optional, permissive
+//!
+//! Rules:
+//! * docs/reference/rules/operations.md
+//! * docs/reference/rules/operations.md#end-of-a-run
+//! * docs/reference/rules/progress.md#completion
+//! * docs/reference/rules/progress.md#optional-and-permissive-steps
 
 use semel_engine::{Event, Rejection, Stop};
 use semel_model::TaskResultStatus::{Canceled, Failed, FailedWithTerminalError};

@@ -1,4 +1,6 @@
-//! # EVENT: a message for event handlers, once per attempt (semantics 7.16)
+//! # EVENT: a message for event handlers, once per attempt
+//!
+//! Rules: docs/reference/rules/task-types.md#event.
 
 use semel_engine::{Change, Entry, Event, Start};
 use semel_model::TaskResultStatus::{Completed, Failed};

@@ -1,4 +1,4 @@
-//! # EXCLUSIVE_JOIN (semantics 7.8)
+//! # EXCLUSIVE_JOIN (docs/reference/rules/task-types.md#exclusive_join)
 
 use semel_model::TaskResultStatus::Failed;
 use semel_model::{TaskStatus, WorkflowStatus};

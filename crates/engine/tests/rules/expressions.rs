@@ -1,4 +1,8 @@
-//! # Expressions: what `${...}` brings into an input (semantics 6.1-6.3, 6.6)
+//! # Expressions: what `${...}` brings into an input
+//!
+//! Rules:
+//! * docs/reference/rules/expressions.md
+//! * docs/reference/rules/expressions.md#templates-and-defaults
 
 use serde_json::{Value, json};
 

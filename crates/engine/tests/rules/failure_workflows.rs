@@ -1,4 +1,6 @@
-//! # Failure workflows: what runs when a run has failed (semantics 2.7)
+//! # Failure workflows: what runs when a run has failed
+//!
+//! Rules: docs/reference/rules/progress.md#failure-workflow.
 
 use semel_engine::{Event, Start};
 use semel_model::{ExecutionId, TaskResultStatus, WorkflowStatus};

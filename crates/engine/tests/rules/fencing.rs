@@ -1,4 +1,4 @@
-//! # Fencing: whose report counts (contract 4)
+//! # Fencing: whose report counts (docs/reference/idempotency.md#fencing)
 
 use semel_engine::{Change, Event, Rejection, Rerun, Stop, judge_renewal};
 use semel_model::TaskResultStatus::{Completed, Failed, InProgress};

@@ -1,4 +1,9 @@
-//! # Skip, jump, upgrade, pause and ends inside forks, loops and choices (semantics 1.4, 1.5, 1.7)
+//! # Skip, jump, upgrade, pause and ends inside forks, loops and choices
+//!
+//! Rules:
+//! * docs/reference/rules/operations.md
+//! * docs/reference/rules/operations.md#end-of-a-run
+//! * docs/reference/rules/operations.md#restart
 
 use semel_engine::{Rejection, Stop};
 use semel_model::TaskResultStatus::{Completed, Failed};
@@ -298,7 +303,7 @@ fn a_timeout_of_the_run_ends_its_branches_and_its_loops() {
     ]);
 }
 
-/// Appendix E9, in a branch.
+/// E9 in docs/reference/rules/traces.md, in a branch.
 #[test]
 fn a_task_that_times_out_the_workflow_does_so_from_a_branch_even_if_it_is_optional() {
     let policy = json!({"timeoutSeconds": 2, "timeoutPolicy": "TIME_OUT_WF", "retryCount": 3,

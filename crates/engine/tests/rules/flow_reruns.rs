@@ -1,4 +1,4 @@
-//! # Reruns from tasks of forks, loops and choices (semantics 1.8)
+//! # Reruns from tasks of forks, loops and choices (docs/reference/rules/operations.md#rerun)
 
 use semel_model::TaskResultStatus::Failed;
 use semel_model::{TaskStatus, WorkflowStatus};

@@ -1,4 +1,4 @@
-//! # Retries by hand inside forks, loops and choices (semantics 1.6)
+//! # Retries by hand inside forks, loops and choices (docs/reference/rules/operations.md#retry)
 
 use semel_model::TaskResultStatus::{Failed, FailedWithTerminalError};
 use semel_model::{TaskStatus, WorkflowStatus};

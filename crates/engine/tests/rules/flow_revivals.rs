@@ -1,4 +1,6 @@
-//! # Sub-workflows in forks, loops and dynamic forks: the table of semantics 1.9
+//! # Sub-workflows in forks, loops and dynamic forks
+//!
+//! Rules: docs/reference/rules/operations.md#revival-of-parents.
 
 use semel_engine::{Event, Rerun};
 use semel_model::{ExecutionId, TaskStatus, WorkflowStatus};

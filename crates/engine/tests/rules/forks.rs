@@ -1,4 +1,9 @@
-//! # FORK_JOIN (semantics 7.5, 2.2, 2.3)
+//! # FORK_JOIN
+//!
+//! Rules:
+//! * docs/reference/rules/task-types.md#fork_join
+//! * docs/reference/rules/progress.md#successor-of-a-step
+//! * docs/reference/rules/progress.md#completion
 
 use semel_engine::{Rejection, Stop};
 use semel_model::TaskResultStatus::{Failed, FailedWithTerminalError};
@@ -183,7 +188,7 @@ fn a_branch_that_is_retried_goes_on_when_its_new_attempt_has_ended() {
     run.replay();
 }
 
-/// Appendix E7.
+/// E7 in docs/reference/rules/traces.md.
 #[test]
 fn a_terminate_in_one_branch_ends_the_run_and_cancels_the_others() {
     let stop = terminate("t", "COMPLETED");

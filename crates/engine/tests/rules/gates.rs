@@ -1,4 +1,5 @@
-//! Contract 7: what a run does that comes to its gate, and what it leaves behind.
+//! What a run does that comes to its gate, and what it leaves behind
+//! (docs/reference/idempotency.md#gates).
 
 use std::sync::Arc;
 

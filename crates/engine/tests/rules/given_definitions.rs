@@ -1,4 +1,8 @@
-//! # Definitions that come with the data of a run (semantics 7.12, 7.13)
+//! # Definitions that come with the data of a run
+//!
+//! Rules:
+//! * docs/reference/rules/task-types.md#sub_workflow
+//! * docs/reference/rules/task-types.md#start_workflow
 
 use semel_engine::Event;
 use semel_model::{ExecutionId, SchemaDef, WorkflowDef, WorkflowStatus};

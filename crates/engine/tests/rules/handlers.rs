@@ -1,4 +1,6 @@
-//! # Event handlers: what their actions tell, and what a run makes of it (semantics 8)
+//! # Event handlers: what their actions tell, and what a run makes of it
+//!
+//! Rules: docs/reference/rules/event-handlers.md.
 
 use semel_engine::{
     Change, Deed, Event, Handled, Handler, Letter, Message, Occasion, PAYLOAD_BYTES_MAX,

@@ -1,4 +1,8 @@
-//! # HTTP tasks, as far as the engine knows them (contract 5, semantics 7.15)
+//! # HTTP tasks, as far as the engine knows them
+//!
+//! Rules:
+//! * docs/reference/idempotency.md#http-tasks
+//! * docs/reference/rules/task-types.md#http
 
 use semel_engine::{Event, LEFT_TO_OTHERS_SECONDS, RecordState, Rerun};
 use semel_model::TaskResultStatus::{self, Failed, InProgress};

@@ -1,4 +1,9 @@
-//! # JOIN (semantics 7.6, 12.3, appendix E2)
+//! # JOIN
+//!
+//! Rules:
+//! * docs/reference/rules/task-types.md#join
+//! * docs/reference/rules/conductor-faults.md#definitions-that-hang-or-go-wrong-in-conductor
+//! * docs/reference/rules/traces.md
 
 use semel_engine::{Language, Question, Said as Verdict, Slot};
 use semel_model::TaskResultStatus::{Canceled, Failed};
@@ -132,7 +137,7 @@ fn when_every_failure_is_a_cancellation_it_is_cancelled_and_the_run_terminated()
     run.replay();
 }
 
-/// Appendix E2.
+/// E2 in docs/reference/rules/traces.md.
 #[test]
 fn over_an_optional_failure_it_ends_with_errors_and_says_whose() {
     let mut run = joined(&[once("a"), with(once("b"), json!({"optional": true}))]);

@@ -1,4 +1,6 @@
-//! # The journal: what is written is enough, and cannot be altered unseen (design 2)
+//! # The journal: what is written is enough, and cannot be altered unseen
+//!
+//! Contract: docs/reference/idempotency.md#journal.
 
 use std::sync::Arc;
 

@@ -1,4 +1,6 @@
-//! # Parts of keys: one that is null, missing or empty makes no key (contract 1)
+//! # Parts of keys: one that is null, missing or empty makes no key
+//!
+//! Rules: docs/reference/idempotency.md#parts-of-computed-keys.
 
 use semel_model::{TaskStatus, WorkflowStatus};
 use serde_json::{Value, json};

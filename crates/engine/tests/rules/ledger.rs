@@ -1,4 +1,5 @@
-//! Contract 3D: what is said of an effect, call by call, and of random calls whatever they are.
+//! What is said of an effect, call by call, and of random calls whatever they are
+//! (docs/reference/idempotency.md#ledger).
 
 use proptest::prelude::*;
 use semel_engine::{

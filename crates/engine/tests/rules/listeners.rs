@@ -1,4 +1,6 @@
-//! # Status listeners: what a run tells of itself and of its tasks (semantics 2.9)
+//! # Status listeners: what a run tells of itself and of its tasks
+//!
+//! Rules: docs/reference/rules/event-handlers.md#state-changes-and-listeners.
 
 use semel_engine::{Event, Rerun};
 use semel_model::TaskResultStatus::Failed;

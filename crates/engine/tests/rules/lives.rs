@@ -1,4 +1,6 @@
-//! # Lives: parents and children that end and live again (semantics 1.9)
+//! # Lives: parents and children that end and live again
+//!
+//! Rules: docs/reference/rules/operations.md#revival-of-parents.
 //!
 //! Parent and child agree on an epoch; a message about an earlier life changes nothing, however
 //! late it comes and in whatever order.

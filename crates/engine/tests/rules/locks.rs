@@ -1,4 +1,5 @@
-//! Contract 7: a lock has one owner at a time, and each a larger fence than the one before.
+//! A lock has one owner at a time, and each a larger fence than the one before
+//! (docs/reference/idempotency.md#locks).
 
 use semel_engine::{Hold, LetsGo, LockAct, Record, Ruled, Ruling, judge_lock};
 use semel_model::Timestamp;

@@ -1,4 +1,4 @@
-//! # Reruns from loops and from tasks inside them (semantics 1.8)
+//! # Reruns from loops and from tasks inside them (docs/reference/rules/operations.md#rerun)
 
 use semel_engine::{Event, Rejection, Rerun, Stop};
 use semel_model::{TaskStatus, WorkflowStatus};

@@ -1,4 +1,6 @@
-//! # Turns of a DO_WHILE: lists, nesting, what is kept, pauses and skips (semantics 7.10)
+//! # Turns of a DO_WHILE: lists, nesting, what is kept, pauses and skips
+//!
+//! Rules: docs/reference/rules/task-types.md#do_while.
 
 use semel_engine::{Said as Verdict, Slot};
 use semel_model::{TaskStatus, WorkflowStatus};

@@ -1,4 +1,4 @@
-//! # DO_WHILE (semantics 7.10)
+//! # DO_WHILE (docs/reference/rules/task-types.md#do_while)
 
 use semel_engine::{Language, Question, Slot};
 use semel_model::TaskResultStatus::Failed;

@@ -1,4 +1,6 @@
-//! # Messages to a run, and PULL_WORKFLOW_MESSAGES (semantics 7.19)
+//! # Messages to a run, and PULL_WORKFLOW_MESSAGES
+//!
+//! Rules: docs/reference/rules/task-types.md#pull_workflow_messages.
 
 use semel_engine::{Event, Rejection, Rerun, Slot, Stop};
 use semel_model::TaskResultStatus::Failed;

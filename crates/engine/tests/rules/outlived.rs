@@ -1,4 +1,6 @@
-//! # Keys that the other side may have forgotten (contract 9, the runtime guard)
+//! # Keys that the other side may have forgotten
+//!
+//! Rules: docs/reference/idempotency.md#keys-that-the-other-side-forgets.
 
 use semel_engine::{Event, RecordState};
 use semel_model::ExecutionId;

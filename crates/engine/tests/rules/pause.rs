@@ -1,4 +1,8 @@
-//! # Pause: reports still count, successors and timeouts wait (semantics 1.4, 4.4)
+//! # Pause: reports still count, successors and timeouts wait
+//!
+//! Rules:
+//! * docs/reference/rules/operations.md
+//! * docs/reference/rules/timeouts.md#details
 
 use semel_engine::{Event, Rejection, Stop};
 use semel_model::TaskResultStatus::{Completed, Failed};

@@ -1,4 +1,6 @@
-//! # Limits of payloads: what is too large fails, and says so (semantics 2.10)
+//! # Limits of payloads: what is too large fails, and says so
+//!
+//! Rules: docs/reference/rules/progress.md#limits-of-payloads.
 
 use semel_engine::PAYLOAD_BYTES_MAX;
 use serde_json::{Value, json};

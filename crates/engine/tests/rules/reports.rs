@@ -1,4 +1,8 @@
-//! # Reports: what is taken from them, and its limits (semantics 1.3, 2.10)
+//! # Reports: what is taken from them, and its limits
+//!
+//! Rules:
+//! * docs/reference/rules/operations.md#reports
+//! * docs/reference/rules/progress.md#limits-of-payloads
 
 use semel_engine::{Brought, Event, Facts, Rejection, Rows, Stop, decide};
 use semel_model::TaskResultStatus::{Completed, Failed, InProgress};

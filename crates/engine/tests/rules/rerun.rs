@@ -1,4 +1,4 @@
-//! # Rerun: again from a task on, or as a whole (semantics 1.8)
+//! # Rerun: again from a task on, or as a whole (docs/reference/rules/operations.md#rerun)
 
 use semel_engine::{Event, Rejection, Rerun, Slot, Stop};
 use semel_model::TaskResultStatus::Failed;

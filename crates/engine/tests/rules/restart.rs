@@ -1,4 +1,6 @@
-//! # Restart: the whole run from its beginning, under its own id (semantics 1.7)
+//! # Restart: the whole run from its beginning, under its own id
+//!
+//! Rules: docs/reference/rules/operations.md#restart.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! # Retries: who is tried again, when, and with what (semantics 3)
+//! # Retries: who is tried again, when, and with what (docs/reference/rules/retries.md)
 
 use semel_model::TaskResultStatus::{self, Canceled, Failed, FailedWithTerminalError};
 use semel_model::{TaskId, WorkflowStatus};

@@ -1,4 +1,8 @@
-//! # Retry by hand: what ended unsuccessfully is tried again (semantics 1.4, 1.6)
+//! # Retry by hand: what ended unsuccessfully is tried again
+//!
+//! Rules:
+//! * docs/reference/rules/operations.md
+//! * docs/reference/rules/operations.md#retry
 
 use semel_engine::{Event, Rejection, Stop};
 use semel_model::TaskResultStatus::{Canceled, Failed, FailedWithTerminalError};

@@ -1,4 +1,4 @@
-//! # Schemas: what does not fit goes no further (semantics 11.4)
+//! # Schemas: what does not fit goes no further (docs/reference/rules/validation.md#schemas)
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,8 @@
-//! # Scripts: programs are questions, answered by hand here (semantics 7.4, 7.14)
+//! # Scripts: programs are questions, answered by hand here
+//!
+//! Rules:
+//! * docs/reference/rules/task-types.md#scripts
+//! * docs/reference/rules/task-types.md#inline-lambda-and-json_jq_transform
 
 use semel_engine::{Event, Language, Question, Said as Verdict, Slot};
 use semel_model::TaskStatus;

@@ -1,4 +1,9 @@
-//! # Sequence: one step after the other, then the end (semantics 2.2, 2.3, 2.6)
+//! # Sequence: one step after the other, then the end
+//!
+//! Rules:
+//! * docs/reference/rules/progress.md#successor-of-a-step
+//! * docs/reference/rules/progress.md#completion
+//! * docs/reference/rules/progress.md#output-of-a-run
 
 use semel_engine::{Event, Stop};
 use semel_model::TaskId;

@@ -1,4 +1,9 @@
-//! # Starts: runs begun by START_WORKFLOW, keys, found runs and versions (semantics 7.13, 9.3, 0.3)
+//! # Starts: runs begun by START_WORKFLOW, keys, found runs and versions
+//!
+//! Rules:
+//! * docs/reference/rules/task-types.md#start_workflow
+//! * docs/reference/idempotency.md#keys-of-steps
+//! * docs/reference/rules/runs-and-definitions.md#definition-of-a-task
 
 use std::sync::Arc;
 

@@ -1,4 +1,6 @@
-//! # What a step says of the states its tasks come into (semantics 2.9)
+//! # What a step says of the states its tasks come into
+//!
+//! Rules: docs/reference/rules/event-handlers.md#state-changes-and-listeners.
 
 use semel_engine::{Change, Entry, Event, Rerun};
 use semel_model::TaskResultStatus::{self, Failed, InProgress};

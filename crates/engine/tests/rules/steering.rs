@@ -1,4 +1,4 @@
-//! # Steering: skip, jump, upgrade, callbacks and variables (semantics 1.4)
+//! # Steering: skip, jump, upgrade, callbacks and variables (docs/reference/rules/operations.md)
 
 use std::sync::Arc;
 

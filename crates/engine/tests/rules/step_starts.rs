@@ -1,4 +1,8 @@
-//! # Starts by steps are held to the definition of what they start (contracts 1 and 7)
+//! # Starts by steps are held to the definition of what they start
+//!
+//! Rules:
+//! * docs/reference/idempotency.md#start-keys
+//! * docs/reference/idempotency.md#locks-and-concurrency
 
 use semel_engine::{Event, Rerun, Slot};
 use semel_model::{ExecutionId, TaskStatus};

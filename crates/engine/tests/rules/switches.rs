@@ -1,4 +1,4 @@
-//! # SWITCH and DECISION (semantics 7.2, 7.3)
+//! # SWITCH and DECISION (docs/reference/rules/task-types.md#switch-and-decision)
 
 use semel_engine::Language;
 use semel_engine::Question;

@@ -1,4 +1,9 @@
-//! # System tasks that are over at once: NOOP, SET_VARIABLE, TERMINATE (semantics 2.5, 2.6, 7.11)
+//! # System tasks that are over at once: NOOP, SET_VARIABLE, TERMINATE
+//!
+//! Rules:
+//! * docs/reference/rules/operations.md#end-of-a-run
+//! * docs/reference/rules/progress.md#output-of-a-run
+//! * docs/reference/rules/task-types.md#noop-set_variable-and-terminate
 
 use semel_engine::Event;
 use semel_model::TaskResultStatus::Failed;

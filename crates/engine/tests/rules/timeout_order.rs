@@ -1,4 +1,6 @@
-//! # Several timeouts at once, and the workflow's own (semantics 4.1, 4.2)
+//! # Several timeouts at once, and the workflow's own
+//!
+//! Rules: docs/reference/rules/timeouts.md#order-and-policies.
 
 use semel_engine::Change;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! # Timeouts: what fires, by which policy, with which words (semantics 4)
+//! # Timeouts: what fires, by which policy, with which words (docs/reference/rules/timeouts.md)
 
 use semel_engine::{Change, Entry, Timeout};
 use serde_json::{Value, json};

@@ -1,4 +1,6 @@
-//! # Signals that were kept and that no run has needed (contract 12)
+//! # Signals that were kept and that no run has needed
+//!
+//! Rules: docs/reference/idempotency.md#answers-and-decisions.
 
 use semel_engine::{Event, Progress, Slot};
 use semel_model::TaskResultStatus::Completed;

@@ -1,4 +1,8 @@
-//! # Views: the fields clients read of runs and tasks (semantics 0.1, 0.2)
+//! # Views: the fields clients read of runs and tasks
+//!
+//! Rules:
+//! * docs/reference/rules/runs-and-definitions.md#fields-of-a-run
+//! * docs/reference/rules/runs-and-definitions.md#fields-of-a-task
 
 use semel_engine::{Event, Slot, view};
 use semel_model::TaskResultStatus::{Canceled, Failed, FailedWithTerminalError};

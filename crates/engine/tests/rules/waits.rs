@@ -1,4 +1,11 @@
-//! # WAIT, HUMAN and YIELD: tasks that nobody works on (semantics 2.8, 4.4, 7.17, 7.21, 10.3)
+//! # WAIT, HUMAN and YIELD: tasks that nobody works on
+//!
+//! Rules:
+//! * docs/reference/rules/progress.md#timers
+//! * docs/reference/rules/timeouts.md#details
+//! * docs/reference/rules/task-types.md#wait-and-human
+//! * docs/reference/rules/task-types.md#yield
+//! * docs/reference/rules/synchronous-execution.md#signals
 
 use semel_engine::{Event, Progress, Rejection, Slot, Stop};
 use semel_model::TaskResultStatus::{self, Completed, Failed, FailedWithTerminalError, InProgress};

@@ -1,4 +1,4 @@
-//! # Tests of verdicts: contract 5's tables
+//! # Tests of verdicts: the table of docs/reference/idempotency.md#retry-classes
 
 use serde_json::{Value, json};
 
