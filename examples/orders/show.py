@@ -1,6 +1,7 @@
 """Prints a run: its status and output, then one line for each task.
 
-    show.py ID [TEXT]    waits until what it would print contains TEXT, for ten seconds at most
+    show.py ID         waits until the run has ended, for ten seconds at most
+    show.py ID TEXT    waits until what it would print contains TEXT, for ten seconds at most
 """
 
 import json
@@ -20,12 +21,14 @@ def show(run):
     return "\n".join(lines)
 
 
-def main(run_id, text=""):
+def main(run_id, text=None):
     deadline = time.monotonic() + 10
     while True:
         with urllib.request.urlopen(f"{API}/workflow/{run_id}") as answer:
-            shown = show(json.loads(answer.read()))
-        if text in shown or time.monotonic() > deadline:
+            run = json.loads(answer.read())
+        shown = show(run)
+        is_reached = run["status"] not in ("RUNNING", "PAUSED") if text is None else text in shown
+        if is_reached or time.monotonic() > deadline:
             break
         time.sleep(0.1)
     print(shown)

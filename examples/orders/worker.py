@@ -10,6 +10,7 @@ library is all it needs.
 import json
 import os
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -24,27 +25,30 @@ def call(path, body=None):
         return answer.read()
 
 
+def say(*words):
+    sys.stdout.write(" ".join(words) + "\n")  # One line is one write, so lines of two threads do not mix.
+    sys.stdout.flush()
+
+
 def work(task, name):
     kind, order = task["taskType"], task["inputData"]
-    print(name, "does", kind, json.dumps(order), flush=True)
+    say(name, "does", kind, json.dumps(order))
     if kind == "charge":
         with open("charges.txt", "a") as charges:
             charges.write(f"{order['order_id']} {order['amount']}\n")
     return {"by": name, "receipt": f"{kind} of {order.get('order_id')}"}
 
 
-def main(name, kinds, crashes):
+def serve(name, kind, crashes):
     while True:
         try:
-            for kind in kinds:
-                for task in json.loads(call(f"/tasks/poll/batch/{kind}?workerid={name}&count=1&timeout=200")):
-                    output = work(task, name)
-                    if crashes:
-                        print(name, "dies before the report", flush=True)
-                        os._exit(1)
-                    names = ("workflowInstanceId", "taskId", "fenceToken")
-                    report = {field: task[field] for field in names}
-                    call("/tasks", {**report, "workerId": name, "status": "COMPLETED", "outputData": output})
+            for task in json.loads(call(f"/tasks/poll/batch/{kind}?workerid={name}&count=1&timeout=200")):
+                output = work(task, name)
+                if crashes:
+                    say(name, "dies before the report")
+                    os._exit(1)
+                report = {field: task[field] for field in ("workflowInstanceId", "taskId", "fenceToken")}
+                call("/tasks", {**report, "workerId": name, "status": "COMPLETED", "outputData": output})
         except urllib.error.HTTPError:
             raise
         except OSError:  # The server is away: ask again. Nothing is lost and nothing happens twice.
@@ -52,5 +56,6 @@ def main(name, kinds, crashes):
 
 
 if __name__ == "__main__":
-    words = [word for word in sys.argv[1:] if word != "--crash"]
-    main(words[0], words[1:], "--crash" in sys.argv)
+    name, *kinds = [word for word in sys.argv[1:] if word != "--crash"]
+    for kind in kinds:
+        threading.Thread(target=serve, args=(name, kind, "--crash" in sys.argv)).start()
