@@ -25,8 +25,8 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "retry-safe-workers.md"
 SECONDS_MAX = 60
 
 
-def block(language):
-    return re.search(rf"^```{language}\n(.*?)^```$", PAGE.read_text(), re.M | re.S).group(1)
+def blocks(language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE.read_text(), re.M | re.S)
 
 
 class Provider(BaseHTTPRequestHandler):
@@ -91,8 +91,9 @@ def expect(what, seen, wanted):
 def check(command):
     provider = ThreadingHTTPServer(("127.0.0.1", 0), Provider)
     threading.Thread(target=provider.serve_forever, daemon=True).start()
-    call("/metadata/taskdefs", [{"name": "charge", "retryCount": 3, "retryDelaySeconds": 0, "responseTimeoutSeconds": 30}])
-    call("/metadata/workflow", json.loads(block("json")))
+    workflow, tasks = map(json.loads, blocks("json"))
+    call("/metadata/taskdefs", tasks)
+    call("/metadata/workflow", workflow)
     worker = subprocess.Popen(command, start_new_session=True, env={
         **os.environ, "CONDUCTOR_SERVER_URL": os.environ["SEMEL_URL"] + "/api",
         "PROVIDER_URL": f"http://127.0.0.1:{provider.server_port}"})
@@ -117,6 +118,6 @@ def check(command):
 
 if __name__ == "__main__":
     if sys.argv[1] == "extract":
-        Path(sys.argv[3]).write_text(block(sys.argv[2]))
+        Path(sys.argv[3]).write_text(blocks(sys.argv[2])[0])
     else:
         check(sys.argv[2:])
