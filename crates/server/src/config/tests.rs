@@ -2,7 +2,7 @@
 //!
 //! **May not:** read the real environment or the real working directory; both are handed in.
 
-mod readme;
+mod page;
 
 use std::path::PathBuf;
 
