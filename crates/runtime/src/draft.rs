@@ -110,6 +110,7 @@ impl Round {
             environment: environment.map_err(|failure| Outcome::Answer(Err(failure)))?,
             key_hosts: world.key_hosts.clone(),
             loop_turns_max: world.loop_turns_max,
+            sizes: world.sizes,
             epoch: hearing.epoch,
             fence: Some(self.next_fence(draft)),
             ..Facts::default()

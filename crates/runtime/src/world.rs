@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use semel_engine::{Delivery, Entry, Event, Execution, Head, Limits, Link, Queue};
+use semel_engine::{Delivery, Entry, Event, Execution, Head, Limits, Link, Queue, SizeLimits};
 use semel_model::{ExecutionId, KeyHosts, PollData, Timestamp};
 use semel_store::{Loaded, Store, StoreError};
 
@@ -63,6 +63,7 @@ pub struct World {
     pub(crate) retention_ms: Option<i64>,
     pub(crate) key_hosts: KeyHosts,
     pub(crate) loop_turns_max: Option<u32>,
+    pub(crate) sizes: SizeLimits,
     pub(crate) lineages: Lineages,
     /// Why the last round could not be written; nothing when it could.
     trouble: Mutex<Option<String>>,
@@ -99,6 +100,7 @@ impl World {
             retention_ms: None,
             key_hosts: KeyHosts::default(),
             loop_turns_max: None,
+            sizes: SizeLimits::default(),
             lineages: Lineages::default(),
             trouble: Mutex::default(),
             outage: Outage::default(),
@@ -168,6 +170,12 @@ impl World {
     }
 
     pub fn key_hosts(&self) -> &KeyHosts {
+    /// With limits of what data may bring into a run.
+    #[must_use]
+    pub fn with_sizes(self, sizes: SizeLimits) -> Self {
+        Self { sizes, ..self }
+    }
+
         &self.key_hosts
     }
 

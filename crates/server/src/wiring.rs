@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use metrics_exporter_prometheus::{BuildError, PrometheusHandle};
 use semel_api::{App, Auth, DefinitionLimits, KeyRules, Limits, Watch, WebRules, door};
+use semel_engine::SizeLimits;
 use semel_http::Settings as Client;
 use semel_runtime::{Failure, Runtime, Settings, World};
 use semel_store::StoreError;
@@ -196,6 +197,10 @@ fn open(
     let world = world.with_variables(variables).with_scripts(scripts);
     let world = world.with_budget(machine_memory::budget(config));
     let world = world.with_key_hosts(config.http_key_hosts.clone());
+    let world = world.with_sizes(SizeLimits {
+        definition_tasks_max: Some(config.definition_tasks_max),
+        fork_branches_max: Some(config.fork_branches_max),
+    });
     let world = world.with_loop_turns_max(config.loop_turns_max);
     Ok((Runtime::over(world, settings)?, first_key))
 }

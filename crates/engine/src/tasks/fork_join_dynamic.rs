@@ -30,6 +30,14 @@ impl Turn<'_> {
             Ok(branches) => branches,
             Err(why) => return self.fail_run(id, why),
         };
+        if let Some(max) = self.fork_branches_exceeded(branches.len()) {
+            let count = branches.len();
+            let why = format!(
+                "the dynamic fork has {count} branches; fork_branches_max of the server allows {max} \
+                 (docs/errors/DEFINITION_SIZE.md)"
+            );
+            return self.fail_run(id, why);
+        }
         if let Some(why) = self.embed_definitions(&mut branches)? {
             return self.fail_run(id, why);
         }

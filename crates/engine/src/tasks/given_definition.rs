@@ -19,9 +19,6 @@ use crate::turn::{PAYLOAD_BYTES_MAX, Turn};
 /// Broken rules that a reason tells of.
 const VIOLATIONS_TOLD_MAX: usize = 5;
 
-/// Of one definition that comes with the data. What is registered has a limit of the operator's.
-const TASKS_MAX: usize = 5_000;
-
 /// What a given definition is held to.
 #[derive(Clone, Copy)]
 pub(super) enum Rules {
@@ -42,10 +39,11 @@ impl Turn<'_> {
         rules: Rules,
     ) -> Result<Result<Digest, String>, Stop> {
         let count = definition.step_count();
-        if count > TASKS_MAX {
-            let why =
-                format!("the definition has {count} tasks, more than the limit of {TASKS_MAX}");
-            return Ok(Err(why));
+        if let Some(max) = self.definition_tasks_exceeded(count) {
+            return Ok(Err(format!(
+                "the definition has {count} tasks, those inside others included; definition_tasks_max of the \
+                 server allows {max} (docs/errors/DEFINITION_SIZE.md)"
+            )));
         }
         let mut names = BTreeSet::new();
         let mut children = BTreeSet::new();

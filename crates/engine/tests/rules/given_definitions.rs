@@ -1,6 +1,8 @@
 //! # Definitions that come with the data of a run (semantics 7.12, 7.13)
 
-use semel_engine::Event;
+use std::sync::Arc;
+
+use semel_engine::{Event, SizeLimits};
 use semel_model::{ExecutionId, SchemaDef, WorkflowDef, WorkflowStatus};
 use serde_json::{Value, json};
 
@@ -217,4 +219,28 @@ fn a_schema_that_a_given_definition_names_is_the_one_registered_when_it_is_begun
     let bad = family.start("flow", json!({"n": "x"}));
     family.reads(bad, &["FAILED", "s 0 FAILED"]);
     family.run(good).replay();
+}
+
+#[test]
+fn a_given_definition_has_the_limit_that_the_server_says_and_no_other() {
+    let many: Vec<Value> = (0..4).map(|at| once(&format!("x{at}"))).collect();
+    let own = named("own", &many);
+    for (max, fits) in [(3, false), (4, true)] {
+        for brings in
+            [bringing(json!("${workflow.input.d}")), bringing(own.clone()), beginning(own.clone())]
+        {
+            let at = brings["taskReferenceName"].as_str().expect("a name").to_owned();
+            let mut family = family(&[brings]);
+            Arc::make_mut(&mut family.shelf).sizes =
+                SizeLimits { definition_tasks_max: Some(max), ..SizeLimits::default() };
+            let id = family.start("flow", json!({ "d": own }));
+            assert_eq!(family.members.len() == 2, fits, "{max} {at}");
+            if !fits {
+                let why = reason(&family, id, &at);
+                assert!(why.starts_with("the definition has 4 tasks"), "{why}");
+                assert!(why.contains("definition_tasks_max of the server allows 3"), "{why}");
+            }
+            family.run(id).replay();
+        }
+    }
 }
