@@ -46,7 +46,9 @@ impl Turn<'_> {
         }
         let hand_out = HandOutFacts { started_at: task.started_at, ..HandOutFacts::default() };
         let closing = match end {
-            ChildEnd::Ended { status, name, version, reason, output } => {
+            ChildEnd::Ended { status, name, version, reason, output, heard } => {
+                // A run of somebody else may have ended long ago.
+                let is_own = task.child.is_some_and(|it| !it.is_observed);
                 let output = merged(&task.output, self.payload(*output));
                 let output = Some(self.store(output));
                 let status = task_status(*status);
@@ -54,7 +56,8 @@ impl Turn<'_> {
                 let reason = (!status.is_successful()).then(|| {
                     format!("Sub workflow {name}.{version}/{child} failure reason: {why}")
                 });
-                Closing { output, ..Closing::new(status, reason, hand_out) }
+                let child_heard = *heard && is_own;
+                Closing { output, child_heard, ..Closing::new(status, reason, hand_out) }
             }
             ChildEnd::Gone { reason } => {
                 let reason = format!("Sub workflow {child} cannot be waited for: {reason}");
