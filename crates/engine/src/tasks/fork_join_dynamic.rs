@@ -19,7 +19,7 @@ use crate::pin::{outer_name, unpinned_child};
 use crate::schedule::Site;
 use crate::schema::{embed_in_task, lacking_in, named_by};
 use crate::task::{Task, in_turns};
-use crate::tasks::given_definition::Known;
+use crate::tasks::given_definition::{Known, without_runtime_values};
 use crate::turn::{PAYLOAD_BYTES_MAX, Turn};
 
 impl Turn<'_> {
@@ -63,7 +63,10 @@ impl Turn<'_> {
         let has_others = self.has_other_forks(site);
         let mut branches = styles::branches(&site.step, input, has_others)?;
         for branch in &mut branches {
-            loose::for_each_mut(branch, &mut lend_name);
+            loose::for_each_mut(branch, &mut |step| {
+                lend_name(step);
+                without_runtime_values(step);
+            });
         }
         self.checked(site, branches)
     }

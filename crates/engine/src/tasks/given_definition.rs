@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use semel_model::{Digest, ExecutionId, Payload, SchemaDef, TaskDef, WorkflowDef};
+use semel_model::{Digest, ExecutionId, Payload, SchemaDef, TaskDef, WorkflowDef, WorkflowTask};
 use serde_json::{Map, Value, json};
 
 use crate::change::Change;
@@ -44,6 +44,9 @@ impl Turn<'_> {
                 "the definition has {count} tasks, those inside others included; definition_tasks_max of the \
                  server allows {max} (docs/errors/DEFINITION_SIZE.md)"
             )));
+        }
+        if definition.came_as_data {
+            definition.for_each_step_mut(without_runtime_values);
         }
         let mut names = BTreeSet::new();
         let mut children = BTreeSet::new();
@@ -92,6 +95,15 @@ impl Turn<'_> {
             self.emit(Change::Defined { definition });
         }
         Ok(Ok(pinned.digest()))
+    }
+}
+
+/// The task definition that a step brings names values of the server to be handed out; one that came as
+/// data may not.
+pub(super) fn without_runtime_values(step: &mut WorkflowTask) {
+    let own = step.task_definition.as_mut().filter(|own| !own.runtime_metadata().is_empty());
+    if let Some(own) = own {
+        Arc::make_mut(own).runtime_metadata = None;
     }
 }
 

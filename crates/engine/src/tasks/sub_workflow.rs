@@ -147,7 +147,10 @@ impl Turn<'_> {
         };
         let own = wanted.sub_workflow_definition.as_ref().map(read).transpose();
         let (own, name, version) = match (own, wanted.name(), wanted.version()) {
-            (Ok(Some(own)), _, _) => (Some(own.clone()), own.name, None),
+            (Ok(Some(mut own)), _, _) => {
+                own.came_as_data |= self.brings_data(&task);
+                (Some(own.clone()), own.name, None)
+            }
             (Ok(None), Ok(name), Ok(version)) => (None, name, version),
             (Err(why), _, _) | (_, Err(why), _) | (_, _, Err(why)) => return Ok(Err(why)),
         };
@@ -207,6 +210,15 @@ impl Turn<'_> {
         let (edge, observed, mismatch) = (task.children, false, false);
         self.emit(Change::ChildAttached { task: id, child, edge, observed, mismatch });
         Ok(Ok(()))
+    }
+
+    /// The definition that a SUB_WORKFLOW step brings was not written in a registered one.
+    fn brings_data(&self, task: &Task) -> bool {
+        let given = task.step.task().sub_workflow_param.as_ref();
+        let given = given.and_then(|given| given.workflow_definition.as_ref());
+        let is_computed = matches!(given, Some(InlineDefinition::Expression(_)));
+        let is_inside = self.execution().definition().definition().came_as_data;
+        is_computed || is_inside || task.fork.is_some()
     }
 
     /// Whether a run exists under the key of the child, and what that means for the task.

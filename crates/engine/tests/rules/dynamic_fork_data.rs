@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::bench::Bench;
 use crate::dynamic_forks::{failed, fan_with, listed};
-use crate::shapes::{dynamic_fork, flow, fork, join, once, payload};
+use crate::shapes::{dynamic_fork, flow, fork, join, once, payload, repeat, step, with};
 
 #[test]
 fn a_dynamic_fork_that_ends_a_branch_of_another_needs_a_join_of_its_own() {
@@ -60,4 +60,29 @@ fn a_fork_of_too_many_branches_fails_and_names_the_setting() {
         let why = "the dynamic fork has 3 branches; fork_branches_max of the server allows 2";
         assert!(failed(&run).starts_with(why), "{}", run.reason());
     }
+}
+
+#[test]
+fn a_step_inside_a_branch_reads_its_run_and_its_own_fork() {
+    let asks = json!({"inputParameters": {"own": "${inner.output.iteration}", "run": "${workflow.input.n}",
+        "env": "${workflow.env.REGION}", "old": "${NETFLIX_ENV}", "other": "${a.output.token}",
+        "armed": "${workflow.input.armed}", "secret": "$${workflow.secrets.BANK}",
+        "far": "${workflow.input.l.concat($.a.output.token)}"}});
+    let branch = repeat("inner", &[with(once("x"), asks)]);
+    let names =
+        json!({"dynamicForkTasksParam": "tasks", "dynamicForkTasksInputParamName": "inputs"});
+    let given = json!({"tasks": "${workflow.input.tasks}", "inputs": {}});
+    let fork = with(dynamic_fork("fan", given), names);
+    let steps = [step("a", json!({})), fork, join("j", &["ignored"])];
+    let mut run = Bench::unborn(flow(&steps));
+    let values = [("REGION", "eu"), ("NETFLIX_ENV", "test")];
+    run.environment =
+        values.map(|(name, value)| (name.to_owned(), value.to_owned())).into_iter().collect();
+    let input = json!({"n": 7, "l": [], "tasks": [branch], "armed": "${workflow.secrets.BANK}"});
+    run.happen(Event::Started(run.plain_start()), &[payload(&input)]).expect("it begins");
+    run.complete("a", json!({"token": "of another step"}));
+    let expected = json!({"own": 1, "run": 7, "env": null, "old": null, "other": null,
+        "armed": "$${workflow.secrets.BANK}", "secret": "$${workflow.secrets.BANK}", "far": null});
+    assert_eq!(run.input_at("x__1"), expected);
+    run.replay();
 }

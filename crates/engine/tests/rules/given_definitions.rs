@@ -244,3 +244,38 @@ fn a_given_definition_has_the_limit_that_the_server_says_and_no_other() {
         }
     }
 }
+
+#[test]
+fn only_a_definition_written_in_a_registered_one_reads_the_environment() {
+    let asks = json!({"inputParameters": {"env": "${workflow.env.REGION}", "in": "<${workflow.env.REGION}>",
+        "old": "${NETFLIX_ENV}", "far": "${concat($.workflow.env.REGION)}"}});
+    let metadata = json!({"name": "x", "runtimeMetadata": ["BANK"]});
+    let step = with(with(once("x"), asks), json!({"taskDefinition": metadata}));
+    let own = named("own", &[step]);
+    let inside = named("outer", &[bringing(own.clone())]);
+    for (brings, is_written) in [
+        (bringing(own.clone()), true),
+        (bringing(json!("${workflow.input.d}")), false),
+        (bringing(json!("${workflow.input.inside}")), false),
+    ] {
+        let mut family = family(std::slice::from_ref(&brings));
+        let values = [("REGION", "eu"), ("NETFLIX_ENV", "test")];
+        Arc::make_mut(&mut family.shelf).environment =
+            values.map(|(name, value)| (name.to_owned(), value.to_owned())).into_iter().collect();
+        let id = family.start("flow", json!({"d": own, "inside": inside}));
+        let mut child = family.child(id, "s");
+        if let Some(task) = family.execution(child).latest("s") {
+            assert!(task.child.is_none(), "it waits for a commit of its own");
+            family.tick(1);
+            child = family.child(child, "s");
+        }
+        let task = family.execution(child).latest("x").expect("it was scheduled").clone();
+        let expected = match is_written {
+            true => json!({"env": "eu", "in": "<eu>", "old": "test", "far": "eu"}),
+            false => json!({"env": null, "in": "<null>", "old": null, "far": null}),
+        };
+        assert_eq!(task.input.value(), expected, "{brings}");
+        assert_eq!(task.step.policy().runtime_metadata().is_empty(), !is_written, "{brings}");
+        family.run(child).replay();
+    }
+}
