@@ -286,9 +286,6 @@ pub enum Change {
         fingerprint: Option<Digest>,
         #[serde(default)]
         hand_out: HandOutFacts,
-        /// The child that it waited for had something from outside.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        child_heard: bool,
     },
     /// A timeout whose policy is ALERT_ONLY has passed; it will not pass again.
     TaskAlerted {

@@ -55,9 +55,9 @@ impl Execution {
     }
 
     fn is_from_outside(&self, change: &Change) -> bool {
-        if let Change::TaskClosed { task, hand_out, child_heard, .. } = change {
+        if let Change::TaskClosed { task, hand_out, .. } = change {
             let is_handed_out = hand_out.fence.is_some() || hand_out.worker.is_some();
-            return is_handed_out || *child_heard || self.is_ended_by_others(*task);
+            return is_handed_out || hand_out.child_heard || self.is_ended_by_others(*task);
         }
         matches!(change, Change::TaskProgressed { .. } | Change::MessagePosted { .. })
     }

@@ -56,8 +56,8 @@ impl Turn<'_> {
                 let reason = (!status.is_successful()).then(|| {
                     format!("Sub workflow {name}.{version}/{child} failure reason: {why}")
                 });
-                let child_heard = *heard && is_own;
-                Closing { output, child_heard, ..Closing::new(status, reason, hand_out) }
+                let hand_out = HandOutFacts { child_heard: *heard && is_own, ..hand_out };
+                Closing { output, ..Closing::new(status, reason, hand_out) }
             }
             ChildEnd::Gone { reason } => {
                 let reason = format!("Sub workflow {child} cannot be waited for: {reason}");

@@ -90,16 +90,13 @@ pub(crate) struct Closing {
     pub(crate) hand_out: HandOutFacts,
     /// What a child that is still waited for is told.
     pub(crate) farewell: Option<String>,
-    /// The child had something from outside.
-    pub(crate) child_heard: bool,
 }
 
 impl Closing {
     pub(crate) fn new(status: TaskStatus, reason: Option<String>, hand_out: HandOutFacts) -> Self {
         let farewell =
             Some(format!("The task that began this workflow ended with status {status}"));
-        let (output, fingerprint, child_heard) = (None, None, false);
-        Self { status, output, reason, fingerprint, hand_out, farewell, child_heard }
+        Self { status, output: None, reason, fingerprint: None, hand_out, farewell }
     }
 }
 
@@ -196,22 +193,13 @@ impl<'a> Turn<'a> {
         if matches!(closing.status, TaskStatus::Failed | TaskStatus::TimedOut) {
             self.failed.push(task);
         }
-        let Closing { status, output, reason, fingerprint, hand_out, farewell, child_heard } =
-            closing;
+        let Closing { status, output, reason, fingerprint, hand_out, farewell } = closing;
         let before = self.execution.task(task).cloned();
         if let Some(before) = before.as_ref().filter(|_| status != TaskStatus::Completed) {
             self.leave_line(before);
         }
         let child = before.and_then(|task| task.child);
-        self.emit(Change::TaskClosed {
-            task,
-            status,
-            output,
-            reason,
-            fingerprint,
-            hand_out,
-            child_heard,
-        });
+        self.emit(Change::TaskClosed { task, status, output, reason, fingerprint, hand_out });
         if let (Some(child), Some(reason)) = (child.filter(|it| !it.is_observed), farewell) {
             let message = Message::ParentLeft { epoch: child.epoch, reason };
             self.emit(Change::Sent { to: child.run, message });

@@ -230,7 +230,7 @@ impl Execution {
     }
 
     pub(super) fn close_task(&mut self, change: &Change, page: &Page<'_>) {
-        let Change::TaskClosed { task, status, output, reason, fingerprint, hand_out, .. } = change
+        let Change::TaskClosed { task, status, output, reason, fingerprint, hand_out } = change
         else {
             return;
         };

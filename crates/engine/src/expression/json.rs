@@ -71,19 +71,6 @@ impl Json {
         self.into_text().into_shown()
     }
 
-    /// The same value, in which nothing asks for a secret any more.
-    pub(super) fn disarmed(self) -> Self {
-        match self {
-            Self::String(text) => Self::String(text.into_shown().into()),
-            Self::Array(items) => Self::Array(items.into_iter().map(Self::disarmed).collect()),
-            Self::Object(object) => {
-                let entries = object.into_entries().into_iter();
-                Self::Object(entries.map(|(key, value)| (key, value.disarmed())).collect())
-            }
-            Self::Null | Self::Bool(_) | Self::Number(_) => self,
-        }
-    }
-
     pub(super) fn is_null(&self) -> bool {
         matches!(self, Self::Null)
     }

@@ -4,9 +4,8 @@
 
 mod readme;
 
-use std::path::PathBuf;
-
 use super::*;
+use std::path::PathBuf;
 
 /// A directory of its own, an environment of its own.
 struct Operator {
@@ -373,8 +372,7 @@ fn keys_are_read_newest_first_and_never_shown() {
 #[test]
 fn an_address_others_can_reach_needs_auth_or_insecure() {
     for listen in ["0.0.0.0:8080", "192.168.1.2:80", "[::]:8080"] {
-        let operator = Operator::new().flag("listen", listen);
-        let refusal = operator.refusal();
+        let refusal = Operator::new().flag("listen", listen).refusal();
         assert!(refusal.starts_with(&format!("listen = {listen} (from --listen) can be reached")));
         assert!(refusal.contains("--insecure") && refusal.contains("--auth"), "{refusal}");
         for way_out in ["SEMEL_INSECURE", "SEMEL_AUTH"] {
