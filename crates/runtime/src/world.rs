@@ -79,7 +79,7 @@ impl World {
     pub fn new(store: Arc<dyn Store>) -> Self {
         Self {
             applications: Applications::new(Arc::clone(&store)),
-            definitions: Definitions::new(Arc::clone(&store)),
+            definitions: Definitions::new(Arc::clone(&store), Budget::default()),
             secrets: Secrets::new(Arc::clone(&store), KeyRing::throw_away()),
             variables: Variables::new(Arc::clone(&store), BTreeMap::new()),
             handlers: Handlers::new(Arc::clone(&store)),
@@ -144,7 +144,8 @@ impl World {
     #[must_use]
     pub fn with_budget(self, budget: Budget) -> Self {
         let (executions, answers) = (Cache::new(budget), InFlight::new(budget.answers()));
-        Self { budget, executions, answers, ..self }
+        let definitions = Definitions::new(Arc::clone(&self.store), budget);
+        Self { budget, executions, answers, definitions, ..self }
     }
 
     pub fn budget(&self) -> Budget {
@@ -169,13 +170,13 @@ impl World {
         Self { loop_turns_max: Some(turns).filter(|turns| *turns > 0), ..self }
     }
 
-    pub fn key_hosts(&self) -> &KeyHosts {
     /// With limits of what data may bring into a run.
     #[must_use]
     pub fn with_sizes(self, sizes: SizeLimits) -> Self {
         Self { sizes, ..self }
     }
 
+    pub fn key_hosts(&self) -> &KeyHosts {
         &self.key_hosts
     }
 

@@ -89,7 +89,7 @@ impl Turn<'_> {
             return Ok(Err(why));
         }
         if !self.execution().defined.contains_key(&pinned.digest()) {
-            let text = String::from_utf8(pinned.text()).expect("JSON is UTF-8");
+            let text = String::from_utf8(pinned.text().to_vec()).expect("JSON is UTF-8");
             let text = Payload::from_text(text).expect("what was just written is JSON");
             let definition = self.store(text);
             self.emit(Change::Defined { definition });
