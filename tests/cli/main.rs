@@ -4,6 +4,7 @@
 //! **May not:** reach into the server by any other way than the commands and its API.
 
 mod backups;
+mod clocks;
 mod copies;
 mod doctor;
 mod everything_else;

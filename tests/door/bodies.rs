@@ -50,6 +50,11 @@ impl Wire {
         self.0.write_all(bytes).expect("the server takes what is sent");
     }
 
+    /// The same to a server that may have closed the connection.
+    pub(crate) fn try_send(&mut self, bytes: &[u8]) {
+        let _ = self.0.write_all(bytes);
+    }
+
     /// The next answer; none if the connection has ended instead.
     pub(crate) fn reply(&mut self) -> Option<Reply> {
         let mut head = vec![];

@@ -177,3 +177,72 @@ fn the_limit_of_open_files_is_raised() {
     })
     .expect("it is raised");
 }
+
+#[test]
+fn long_heads_of_strangers_stay_within_the_memory_of_requests() {
+    let house = House::own(&["--memory-max", "67108864"]);
+    assert!(
+        house.log().contains("memory_max leaves room for fewer connections"),
+        "{}",
+        house.log()
+    );
+    let half = format!("GET /{} HTTP/1.1\r\nHost: localhost\r\nX-Long: ", "a".repeat(50_000));
+    let mut slow: Vec<_> = (0..600)
+        .map(|_| {
+            let mut wire = Wire::to(house.address());
+            wire.try_send(half.as_bytes());
+            wire
+        })
+        .collect();
+    let ended = || number(&house, "semel_connections_ended_total{reason=\"heads\"} ");
+    until("heads make room", WITHIN, || (ended() > 0.0).then_some(())).expect("they do");
+    let held = number(&house, "semel_request_bodies_bytes ");
+    let share = number(&house, "semel_memory_budget_bytes{kind=\"bodies\"} ");
+    assert!(held <= share, "{held} of {share}");
+    let long = Request::get("/api/version").header("X-Long", "b".repeat(30_000));
+    assert_eq!(house.send(&long).status, 200, "an honest head needs no time");
+    slow.clear();
+    until("they are given back", WITHIN, || {
+        (number(&house, "semel_request_bodies_bytes ") < 100_000.0).then_some(())
+    })
+    .expect("nothing is held");
+    house.is_healthy();
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_system_without_files_is_told_of_and_survived() {
+    let house = House::own(&[]);
+    let mut before = Wire::to(house.address());
+    let ask = |wire: &mut Wire| {
+        wire.send(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        let text = String::from_utf8(wire.reply().expect("it is answered").body).expect("text");
+        let line = text.lines().find_map(|line| line.strip_prefix("semel_accept_errors_total "));
+        line.and_then(|line| line.trim().parse::<f64>().ok()).unwrap_or(0.0)
+    };
+    assert_eq!(ask(&mut before), 0.0);
+    let open = std::fs::read_dir(format!("/proc/{}/fd", house.pid())).expect("it runs").count();
+    let limit = |files: usize| {
+        let files = format!("--nofile={files}:{files}");
+        let done =
+            Command::new("prlimit").args(["--pid", &house.pid().to_string(), &files]).status();
+        assert!(done.expect("prlimit is part of util-linux").success());
+    };
+    limit(open + 2);
+    let waiting: Vec<_> = (0..10).map(|_| Wire::to(house.address())).collect();
+    until("it is counted", WITHIN, || (ask(&mut before) > 0.0).then_some(())).expect("it is");
+    let told = house.log().matches("connections cannot be accepted").count();
+    assert_eq!(told, 1, "one line however often it is tried: {}", house.log());
+    drop(waiting);
+    until("others are served again", WITHIN, || {
+        before.send(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        before.reply().filter(|reply| reply.status == 200).map(drop)
+    })
+    .expect("the connection that was there goes on");
+    until("new ones come in", WITHIN, || {
+        let mut wire = Wire::to(house.address());
+        wire.try_send(b"GET /api/version HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        wire.reply().filter(|reply| reply.status == 200).map(drop)
+    })
+    .expect("files that were given back are used");
+}

@@ -53,6 +53,9 @@ fn roads() -> Value {
         "updated": "${workflow.variables.told}",
         "script": "${script.output.result}",
         "computed": "${${workflow.input.way}}",
+        "computedTask": "${${workflow.input.task}}",
+        "computedField": "${d_first.input.${workflow.input.field}}",
+        "computedOutput": "${${workflow.input.reference}.output.token}",
         "list": ["${workflow.input.list}"],
         "armed": ASKS,
         "armedAgain": "Bearer ${d_first.input.armed}!",
@@ -80,20 +83,21 @@ fn whatever_way_data_takes_it_stays_text() {
     let body = r#"{"name": "${workflow.secrets.d_bank}", "escaped": "\u0024{workflow.secrets.d_bank}",
         "dollar": "$", "rest": "{workflow.secrets.d_bank}", "keyed": {"${workflow.secrets.d_bank}": 1},
         "parts": ["$", "{workflow.secrets.", "d_bank}"], "way": "workflow.env.d_env",
+        "task": "d_first.input.armed", "field": "armed", "reference": "d_first",
         "list": {"deep": ["$${workflow.secrets.d_bank}", "${CPEWF_FENCE}"]}}"#;
     let id = begin(&house, "d_roads", body);
     let first = house.claim("d_first");
     assert_eq!(first["inputData"], json!({"name": ASKS, "armed": SECRET}));
     let told = Request::post(format!("/api/workflow/{id}/variables"), &json!({"told": ASKS}));
     assert_eq!(house.send(&told).status, 200);
-    let said = report(&first, "COMPLETED", json!({"name": ASKS}));
+    let said = report(&first, "COMPLETED", json!({"name": ASKS, "token": "of another step"}));
     assert_eq!(house.send(&Request::post("/api/tasks", &said)).status, 200);
     let last = house.claim("d_last");
     let given = json!({
         "whole": ASKS, "escaped": ASKS, "inText": format!("x {ASKS}"), "joined": ASKS,
         "keyed": format!(r#"o {{"{ASKS}":1}}"#), "concat": ASKS, "correlation": ASKS, "output": ASKS,
         "again": ASKS, "variable": ASKS, "updated": ASKS, "script": format!("{ASKS}{ASKS}"),
-        "computed": null, "list": [{"deep": [format!("${ASKS}"), "${CPEWF_FENCE}"]}],
+        "computed": null, "computedTask": null, "computedField": ASKS, "computedOutput": null, "list": [{"deep": [format!("${ASKS}"), "${CPEWF_FENCE}"]}],
         "armed": SECRET, "armedAgain": format!("Bearer {SECRET}!"), "written": ASKS
     });
     assert_eq!(last["inputData"], given);

@@ -39,6 +39,12 @@ fn a_bad_key_or_a_long_value_is_refused() {
         assert_eq!(house.refuses(&put(key, "v")).status, 400, "{key}");
         assert_eq!(house.refuses(&get(&format!("/{key}"))).status, 400, "{key}");
     }
+    let long = "k".repeat(256);
+    for path in [format!("/api/environment/{long}"), format!("/api/secrets/{long}")] {
+        let refused = house.refuses(&Request::new("PUT", path).body("v"));
+        assert!(refused.status == 400 && refused.text().contains("at most 255"), "{refused:?}");
+    }
+    is_empty_200(&house.send(&put(&long[1..], "v")));
     assert_eq!(house.refuses(&put("e_long", &"x".repeat(65_536))).status, 400);
     is_empty_200(&house.send(&put("e_long", &"x".repeat(65_535))));
 }

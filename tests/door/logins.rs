@@ -2,11 +2,15 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::SocketAddr;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::access::{Closed, mint};
 use crate::raw::Request;
+
+/// Every refusal takes so long, also that of a caller who is held back.
+const REFUSAL_WAIT: Duration = Duration::from_millis(250);
 
 /// The same from another address of this machine.
 fn from_elsewhere(closed: &Closed, body: &Value) -> String {
@@ -32,7 +36,9 @@ fn who_tries_many_secrets_waits_and_nobody_else() {
     let wrong = json!({"keyId": closed.admin.key, "keySecret": "guess"});
     let mut refused = 0;
     let throttled = loop {
+        let since = Instant::now();
         let answer = mint(&closed.house, &wrong);
+        assert!(since.elapsed() >= REFUSAL_WAIT, "{} after {:?}", answer.status, since.elapsed());
         match answer.status {
             401 => refused += 1,
             _ => break answer,

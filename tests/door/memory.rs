@@ -65,3 +65,22 @@ fn ended_runs_with_large_payloads_leave_no_memory_behind() {
     given_back.unwrap_or_else(|error| panic!("{error:#}: {idle} bytes before, {now} after"));
     house.is_healthy();
 }
+
+#[test]
+fn definitions_that_runs_bring_stay_within_their_share_of_memory() {
+    let house = House::own(&["--memory-max", "67108864"]);
+    let held = || number(&house, r#"semel_memory_bytes{kind="definitions"}"#);
+    let budget = number(&house, r#"semel_memory_budget_bytes{kind="definitions"}"#);
+    assert_eq!(budget, f64::from(64 << 20) / 8.0);
+    for at in 0..60 {
+        let step = json!({"name": "n", "taskReferenceName": "n", "type": "NOOP"});
+        let definition = json!({"name": "m_own", "version": 1, "schemaVersion": 2, "tasks": [step],
+            "description": format!("{at} {}", "x".repeat(100_000))});
+        let body = json!({"name": "m_own", "input": {}, "workflowDef": definition});
+        let answer = house.send(&Request::post("/api/workflow", &body));
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        assert!(held() <= budget, "{} of {budget}", held());
+    }
+    assert!(held() > 400_000.0, "some are kept: {}", held());
+    house.is_healthy();
+}

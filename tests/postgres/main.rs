@@ -24,6 +24,7 @@ mod nodes;
 mod opening;
 mod plans;
 mod retention;
+mod skew;
 mod standstill;
 mod tls;
 mod under_way;

@@ -26,6 +26,19 @@ fn define(caller: &Caller, lease_seconds: u64) {
     }
 }
 
+/// What the log says more than once to people who have to act, without the times and figures in it.
+fn repeated(log: &str) -> Vec<String> {
+    let is_told = |line: &&str| ["WARN", "ERROR"].iter().any(|level| line.contains(level));
+    let words = |line: &str| -> String {
+        let said = line.split_once("WARN").or_else(|| line.split_once("ERROR"));
+        let said = said.map_or(line, |(_, said)| said);
+        said.chars().filter(|letter| !letter.is_ascii_digit()).collect()
+    };
+    let mut counts = std::collections::BTreeMap::new();
+    log.lines().filter(is_told).for_each(|line| *counts.entry(words(line)).or_insert(0) += 1);
+    counts.into_iter().filter(|(_, count)| *count > 1).map(|(line, _)| line).collect()
+}
+
 #[test]
 #[ignore = "needs PostgreSQL; run by ./check full"]
 fn a_database_that_stands_still_is_told_of_and_costs_nobody_a_lease() {
@@ -104,5 +117,6 @@ fn a_database_that_lets_nobody_in_is_asked_now_and_then() {
     until("the end is told of", DEADLINE, is_told).unwrap();
     assert_eq!(lines("the store cannot be used"), 1, "an outage is one line: {}", server.log());
     assert_eq!(lines("the store can be used again"), 1, "and so is its end: {}", server.log());
+    assert_eq!(repeated(&server.log()), Vec::<String>::new(), "{}", server.log());
     server.stop().unwrap();
 }

@@ -17,6 +17,7 @@ use crate::error::ApiError;
 use crate::params::{Params, Path};
 use crate::request::Body;
 use crate::roles::{OPERATE, READ};
+use crate::room::Rows;
 use crate::tags;
 use crate::unserved::NotServed;
 use crate::warnings::{numbered, warned};
@@ -123,13 +124,10 @@ async fn replace(State(app): State<App>, caller: Caller, body: Body) -> Answered
     }
 }
 
-async fn all(app: &App) -> Result<Vec<EventHandler>, ApiError> {
-    Ok(app.runtime.blocking(|world: &World| world.handlers.all()).await?)
-}
-
 /// `GET /api/event`.
 async fn list(State(app): State<App>) -> Answered {
-    Ok(json(&all(&app).await?))
+    let instead = "ask for those of one event: GET /api/event/{event}";
+    Rows::of_all(&app, |world| world.handlers.all(), instead).await
 }
 
 /// `GET /api/event/{event}`: those that listen to it.
@@ -137,9 +135,12 @@ async fn of_event(State(app): State<App>, Path(event): Path<String>, params: Par
     // No event has such a name: one has a type and a colon.
     NotServed::check(Method::GET, &format!("/api/event/{event}"))?;
     let active_only = params.flag("activeOnly", true)?;
-    let mut handlers = all(&app).await?;
-    handlers.retain(|handler| handler.event == event && (handler.active || !active_only));
-    Ok(json(&handlers))
+    let read = move |world: &World| {
+        let mut handlers = world.handlers.all()?;
+        handlers.retain(|handler| handler.event == event && (handler.active || !active_only));
+        Ok(handlers)
+    };
+    Rows::of_all(&app, read, "ask for them one by one: GET /api/event/handler/{name}").await
 }
 
 async fn named(app: &App, name: &str) -> Result<EventHandler, ApiError> {

@@ -16,7 +16,7 @@ use semel_model::{
 use semel_runtime::{Seen, request_id};
 use serde_json::{Map, Value, json};
 
-use crate::answer::{Answered, json as answer_json};
+use crate::answer::Answered;
 use crate::app::App;
 use crate::caller::Caller;
 use crate::endpoint::Value::{Choice, Count, Number, Text};
@@ -27,6 +27,7 @@ use crate::operations::{Operation, operate};
 use crate::params::{Params, Path};
 use crate::request::{Body, readable};
 use crate::roles::OPERATE;
+use crate::room::one;
 use crate::seen::{STRATEGIES, Strategy};
 use crate::starts::{self, begun, from_parts};
 use crate::warnings::warned;
@@ -127,7 +128,7 @@ async fn execute(
     }
     let begun = begun(&app, &caller, &headers, &params, request).await?;
     let seen = app.runtime.wait_for(begun.id, patience.references, patience.wait).await?;
-    let answer = begun.attached(strategy.answer(&seen, Some(&patience.request)));
+    let answer = begun.attached(strategy.answer(&app, &seen, Some(&patience.request)).await);
     Ok(so_far(&seen, warned(answer, &warnings)))
 }
 
@@ -173,7 +174,7 @@ async fn output_of(
     let patience = Patience::of(app, params, headers)?;
     let begun = begun(app, caller, headers, params, request).await?;
     let seen = app.runtime.wait_for(begun.id, patience.references, patience.wait).await?;
-    let answer = begun.attached(answer_json(&shown(seen.run.execution.output())));
+    let answer = begun.attached(one(app, &shown(seen.run.execution.output())).await);
     Ok(so_far(&seen, answer))
 }
 
@@ -238,7 +239,7 @@ async fn update_state(
         }
     };
     let seen = app.runtime.wait_for(execution, patience.references, patience.wait).await?;
-    let answer = Strategy::TargetWorkflow.answer(&seen, Some(&patience.request));
+    let answer = Strategy::TargetWorkflow.answer(&app, &seen, Some(&patience.request)).await;
     let answer = so_far(&seen, answer);
     Ok(match signal {
         Some(signal) => signal.mark(answer),

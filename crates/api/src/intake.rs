@@ -41,12 +41,23 @@ const PROGRESS_BYTES: usize = 64 * 1024;
 /// Strangers may send these, and they are short: they come as fast as a head.
 const LOGIN: &str = "/api/token";
 
-/// What all bodies that are held at this moment take; memory is the process's.
+/// What all bodies, and long heads, that are held at this moment take; memory is the process's.
 static HELD: AtomicUsize = AtomicUsize::new(0);
 
 /// In bytes.
 pub(crate) fn held() -> usize {
     HELD.load(Ordering::Relaxed)
+}
+
+/// So many bytes of the head of a request have come that are kept until it is whole. They have the share of
+/// the bodies; what both hold now.
+pub fn hold_head(bytes: usize) -> usize {
+    HELD.fetch_add(bytes, Ordering::Relaxed) + bytes
+}
+
+/// They are no longer kept.
+pub fn free_head(bytes: usize) {
+    HELD.fetch_sub(bytes, Ordering::Relaxed);
 }
 
 /// What bodies are held to.

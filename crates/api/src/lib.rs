@@ -80,6 +80,7 @@ pub use app::{House as App, KeyRules, Limits};
 pub use auth::Auth;
 pub use connection::Connection;
 pub use definition_size::DefinitionLimits;
+pub use intake::{free_head, hold_head};
 pub use routes::{Door, door};
 pub use seldom::Seldom;
 pub use watch::{Spans, Watch};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use axum::extract::State;
 use semel_model::{RateLimitConfig, WorkflowDef, WorkflowDefSummary};
+use semel_runtime::{Failure, World};
 
 use crate::answer::{Answered, json};
 use crate::app::App;
@@ -11,6 +12,7 @@ use crate::endpoint::{Endpoint, get};
 use crate::error::ApiError;
 use crate::params::Path;
 use crate::roles::READ;
+use crate::room::{Rows, room};
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     vec![
@@ -32,15 +34,13 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-async fn all(app: &App, name: Option<String>) -> Result<Vec<WorkflowDef>, ApiError> {
-    let read = move |world: &semel_runtime::World| world.definitions.workflows(name.as_deref());
-    Ok(app.runtime.blocking(read).await?)
-}
+/// How to ask for less than all of them.
+const ONE_BY_ONE: &str = "ask for them one by one: GET /api/metadata/workflow/{name}?version=";
 
 /// By name; versions ascend within each.
-async fn by_name(app: &App) -> Result<BTreeMap<String, Vec<WorkflowDef>>, ApiError> {
+fn by_name(world: &World) -> Result<BTreeMap<String, Vec<WorkflowDef>>, Failure> {
     let mut found: BTreeMap<String, Vec<WorkflowDef>> = BTreeMap::new();
-    for definition in all(app, None).await? {
+    for definition in world.definitions.workflows(None)? {
         found.entry(definition.name.clone()).or_default().push(definition);
     }
     Ok(found)
@@ -48,26 +48,39 @@ async fn by_name(app: &App) -> Result<BTreeMap<String, Vec<WorkflowDef>>, ApiErr
 
 /// `GET /api/metadata/workflow/names`.
 async fn names(State(app): State<App>) -> Answered {
-    Ok(json(&by_name(&app).await?.into_keys().collect::<Vec<_>>()))
+    let read = |world: &World| Ok(by_name(world)?.into_keys().collect::<Vec<_>>());
+    Rows::of_all(&app, read, ONE_BY_ONE).await
 }
 
 /// `GET /api/metadata/workflow/names-and-versions`.
 async fn names_and_versions(State(app): State<App>) -> Answered {
-    let summaries = |found: Vec<WorkflowDef>| found.iter().map(WorkflowDef::summary).collect();
-    let found = by_name(&app).await?.into_iter().map(|(name, all)| (name, summaries(all)));
-    Ok(json(&found.collect::<BTreeMap<String, Vec<WorkflowDefSummary>>>()))
+    let room = room(&app).await?;
+    let read = |world: &World| {
+        let mut rows = Rows::groups(world.budget().answer());
+        for (name, all) in by_name(world)? {
+            rows.begin_group(&name)?;
+            rows.fill(all.iter().map(WorkflowDef::summary))?;
+        }
+        Ok(rows)
+    };
+    app.runtime.blocking(read).await?.all_grouped(room, ONE_BY_ONE)
 }
 
 /// `GET /api/metadata/workflow/latest-versions`.
 async fn latest_versions(State(app): State<App>) -> Answered {
-    let latest = by_name(&app).await?.into_values().filter_map(|mut all| all.pop());
-    Ok(json(&latest.collect::<Vec<_>>()))
+    let read = |world: &World| {
+        Ok(by_name(world)?.into_values().filter_map(|mut all| all.pop()).collect::<Vec<_>>())
+    };
+    Rows::of_all(&app, read, ONE_BY_ONE).await
 }
 
 /// `GET /api/metadata/workflow/{name}/versions`.
 async fn versions(State(app): State<App>, Path(name): Path<String>) -> Answered {
-    let found = all(&app, Some(name)).await?;
-    Ok(json(&found.iter().map(WorkflowDef::summary).collect::<Vec<_>>()))
+    let read = move |world: &World| {
+        let found = world.definitions.workflows(Some(&name))?;
+        Ok(found.iter().map(WorkflowDef::summary).collect::<Vec<_>>())
+    };
+    Rows::of_all(&app, read, ONE_BY_ONE).await
 }
 
 /// `GET /api/metadata/workflow/{name}/rate-limit`.

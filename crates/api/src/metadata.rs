@@ -20,6 +20,7 @@ use crate::lint::{self, Mode};
 use crate::params::{Params, Path};
 use crate::request::Body;
 use crate::roles::{OPERATE, READ};
+use crate::room::Rows;
 use crate::tags::{self, TagsInside};
 use crate::unserved::NotServed;
 use crate::warnings::{numbered, warned};
@@ -223,7 +224,9 @@ async fn list(State(app): State<App>, params: Params) -> Answered {
         let all = world.definitions.workflows(name.as_deref())?;
         all.iter().map(|it| tagged(world, it, with_tags)).collect::<Result<Vec<_>, _>>()
     };
-    Ok(json(&app.runtime.blocking(read).await?))
+    let instead = "ask for those of one name: GET /api/metadata/workflow?name=, or one by one; \
+                   GET /api/metadata/workflow/names-and-versions lists them";
+    Rows::of_all(&app, read, instead).await
 }
 
 /// A definition with the tags that its name has now, where it came with some or somebody asks.
@@ -363,7 +366,7 @@ async fn list_tasks(State(app): State<App>, params: Params) -> Answered {
         let all = world.definitions.tasks()?;
         all.iter().map(|it| tagged_task(world, it, with_tags)).collect::<Result<Vec<_>, _>>()
     };
-    Ok(json(&app.runtime.blocking(read).await?))
+    Rows::of_all(&app, read, "ask for them one by one: GET /api/metadata/taskdefs/{name}").await
 }
 
 /// `GET /api/metadata/taskdefs/{name}`.

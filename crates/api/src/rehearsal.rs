@@ -10,7 +10,7 @@ use semel_runtime::{Mock, Script, StartWork};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::answer::{Answered, json};
+use crate::answer::Answered;
 use crate::app::App;
 use crate::caller::Caller;
 use crate::endpoint::{Does, Endpoint, post};
@@ -19,6 +19,7 @@ use crate::idempotency::Given;
 use crate::params::Params;
 use crate::request::Body;
 use crate::roles::OPERATE;
+use crate::room::{room, whole};
 use crate::starts::{self, start_work};
 use crate::view;
 use crate::warnings::warned;
@@ -109,5 +110,8 @@ async fn rehearse(
     let start = *start_work(&app, &caller, &request, given)?;
     let start = StartWork { found_in: None, ..start }; // It is played on a store of its own.
     let run = app.runtime.rehearse(start, script).await?;
-    Ok(warned(json(&view::workflow(&run, true)), &warnings))
+    let room = room(&app).await?;
+    let answer =
+        whole(&app, &view::workflow(&run, true), room, "give it smaller data, or fewer steps")?;
+    Ok(warned(answer, &warnings))
 }

@@ -6,9 +6,8 @@
 use axum::body::{Body, Bytes};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use semel_runtime::{Failure, Room};
+use semel_runtime::{Failure, Room, World};
 use serde::Serialize;
-use serde_json::json;
 
 use crate::answer::{Answered, with_header};
 use crate::app::App;
@@ -98,6 +97,24 @@ impl Rows {
         self.complete(instead).map(|rows| rows.list(room))
     }
 
+    /// Rows that are read at once, all of them.
+    pub(crate) async fn of_all<T: Serialize>(
+        app: &App,
+        read: impl FnOnce(&World) -> Result<Vec<T>, Failure> + Send + 'static,
+        instead: &'static str,
+    ) -> Answered
+    where
+        T: Send + 'static,
+    {
+        let room = room(app).await?;
+        let listed = move |world: &World| {
+            let mut rows = Self::new(world.budget().answer());
+            rows.fill(read(world)?)?;
+            Ok(rows)
+        };
+        app.runtime.blocking(listed).await?.all(room, instead)
+    }
+
     /// The lists by their names, all of them.
     pub(crate) fn all_grouped(self, room: Room, instead: &str) -> Answered {
         let Self { mut text, .. } = self.complete(instead)?;
@@ -151,10 +168,39 @@ pub(crate) fn whole<T: Serialize>(app: &App, body: &T, room: Room, instead: &str
     }
 }
 
+/// What is told of a change that has been made. It is never refused: where the whole value is larger than
+/// an answer may be, or answers have no room left, it is told without the tasks, and a warning says so.
+pub(crate) async fn made<T: Serialize>(
+    app: &App,
+    value: &T,
+    without_tasks: impl FnOnce() -> T,
+) -> Response {
+    if let Ok(room) = room(app).await
+        && let Ok(answer) = whole(app, value, room, "")
+    {
+        return answer;
+    }
+    let why = "the tasks are left out, because the answer would be too large; ask for them a page at a \
+               time: GET /api/workflow/{id}/tasks";
+    with_header(one(app, &without_tasks()).await, "x-semel-warning", why)
+}
+
+/// A value that has a limit of its own, as a payload has: it is told whole, with or without room.
+pub(crate) async fn one<T: Serialize>(app: &App, value: &T) -> Response {
+    let text = match serde_json::to_vec(value) {
+        Ok(text) => text,
+        Err(error) => return ApiError::Internal(error.to_string()).into_response(),
+    };
+    match room_for(app, text.len() as u64).await {
+        Ok(room) => held(text, room),
+        Err(_) => ([(header::CONTENT_TYPE, "application/json")], text).into_response(),
+    }
+}
+
 fn too_large(max: u64, instead: &str) -> ApiError {
     let message = format!("the answer would be larger than {max} bytes; {instead}");
     let refusal = Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, CODE, message);
-    ApiError::Refused(Box::new(refusal.with("answerBytesMax", json!(max))))
+    ApiError::Refused(Box::new(refusal.with("answerBytesMax", serde_json::json!(max))))
 }
 
 /// Takes no more than the limit.

@@ -17,6 +17,7 @@ use crate::metadata::looked_up;
 use crate::params::{Params, Path};
 use crate::request::Body;
 use crate::roles::{OPERATE, READ};
+use crate::room::Rows;
 use crate::warnings::{numbered, warned};
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
@@ -122,11 +123,15 @@ async fn register(State(app): State<App>, caller: Caller, params: Params, body: 
 /// `GET /api/schema`.
 async fn list(State(app): State<App>, params: Params) -> Answered {
     let short = params.flag("short", false)?;
-    let mut all = app.runtime.blocking(|world: &World| world.schemas.all()).await?;
-    if short {
-        all.iter_mut().for_each(|schema| schema.data = None);
-    }
-    Ok(json(&all))
+    let read = move |world: &World| {
+        let mut all = world.schemas.all()?;
+        if short {
+            all.iter_mut().for_each(|schema| schema.data = None);
+        }
+        Ok(all)
+    };
+    Rows::of_all(&app, read, "ask with short=true, and for each: GET /api/schema/{name}/{version}")
+        .await
 }
 
 /// A version that is no number is one that nobody has.

@@ -5,7 +5,7 @@
 use axum::extract::State;
 use schemars::JsonSchema;
 use secrecy::{ExposeSecret as _, SecretString};
-use semel_model::{Payload, Tag, is_secret_name};
+use semel_model::{Payload, SECRET_NAME_CHARS_MAX, Tag, is_secret_name};
 use semel_runtime::{AboutSecret, Secrets, World};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -67,7 +67,10 @@ pub(crate) fn check_name(name: &str) -> Result<(), ApiError> {
     if is_secret_name(name) {
         return Ok(());
     }
-    Err(ApiError::Malformed("a key may hold letters, digits, _ and - only".to_owned()))
+    let message = format!(
+        "a key may hold letters, digits, _ and - only, and at most {SECRET_NAME_CHARS_MAX} of them"
+    );
+    Err(ApiError::Malformed(message))
 }
 
 pub(crate) fn check_length(value: &str) -> Result<(), ApiError> {

@@ -6,9 +6,11 @@ use axum::response::Response;
 use semel_model::{SignalResponse, Task};
 use semel_runtime::{Seen, Snapshot};
 
-use crate::answer::{empty, json};
+use crate::answer::empty;
+use crate::app::App;
 use crate::error::ApiError;
 use crate::params::Params;
+use crate::room::{made, one};
 use crate::view;
 
 /// Which of the things that were seen is told.
@@ -42,22 +44,19 @@ impl Strategy {
     }
 
     /// A task was asked for and none blocks: an empty answer, which is what clients expect.
-    pub(crate) fn answer(self, seen: &Seen, request: Option<&str>) -> Response {
+    pub(crate) async fn answer(self, app: &App, seen: &Seen, request: Option<&str>) -> Response {
         let blocked = seen.blocked.as_ref();
-        match self {
-            Self::TargetWorkflow => json(&self.of_run(seen, &seen.run, request)),
-            Self::BlockingWorkflow => {
-                let run = blocked.map_or(&seen.run, |blocked| &blocked.run);
-                json(&self.of_run(seen, run, request))
-            }
+        let run = match self {
+            Self::TargetWorkflow => &seen.run,
+            Self::BlockingWorkflow => blocked.map_or(&seen.run, |blocked| &blocked.run),
             Self::BlockingTask | Self::BlockingTaskInput => {
-                let task = blocked.and_then(|blocked| {
-                    let run = view::workflow(&blocked.run, true);
-                    run.tasks.into_iter().find(|task| task.task_id == blocked.task)
-                });
-                task.map_or_else(empty, |task| json(&self.of_task(seen, task, request)))
+                let task = blocked.and_then(|blocked| view::task(&blocked.run, blocked.task));
+                let Some(task) = task else { return empty() };
+                return one(app, &self.of_task(seen, task, request)).await;
             }
-        }
+        };
+        let told = self.of_run(seen, run, request);
+        made(app, &told, || SignalResponse { tasks: None, ..told.clone() }).await
     }
 
     fn head(self, seen: &Seen, request: Option<&str>) -> SignalResponse {

@@ -9,7 +9,7 @@ use semel_model::{Payload, RequestMembers, Workflow, lenient};
 use serde::Deserialize;
 use serde_json::Map;
 
-use crate::answer::{Answered, empty, json, nothing};
+use crate::answer::{Answered, empty, nothing};
 use crate::app::App;
 use crate::caller::Caller;
 use crate::endpoint::Value::Text;
@@ -189,7 +189,7 @@ async fn variables(
     let event = Event::VariablesUpdated { variables: Slot(0) };
     let payloads = vec![body.payload()?];
     operate(&app, &id, &caller, Operation { event, payloads, definition: None }).await?;
-    Ok(json(&view::workflow(&snapshot(&app, &id).await?, true)))
+    Ok(view::changed(&app, &snapshot(&app, &id).await?).await)
 }
 
 /// `POST /api/workflow/{id}/resetcallbacks`.

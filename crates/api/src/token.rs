@@ -83,9 +83,10 @@ async fn mint(State(app): State<App>, from: Option<Extension<Connection>>, body:
     let known = app.runtime.known_keys().await?;
     // Only a verdict counts: while the store does not answer, nobody has a wrong secret.
     let Some(holder) = known.proven(&request.key_id, &request.key_secret) else {
-        auth.logins.failed(from, &request.key_id).map_err(|wait| throttled(from, wait))?;
-        count("refused");
+        let counted = auth.logins.failed(from, &request.key_id);
         tokio::time::sleep(REFUSAL_WAIT).await;
+        counted.map_err(|wait| throttled(from, wait))?;
+        count("refused");
         return Err(ApiError::KeyRefused);
     };
     count("accepted");

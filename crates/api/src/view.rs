@@ -5,9 +5,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use axum::response::Response;
 use semel_engine::{Delivery, Task as State, shown, view};
 use semel_model::{StaleReport, Task, TaskId, TaskStatus, Workflow, WorkflowState};
 use semel_runtime::{HandedOut, Snapshot};
+
+use crate::app::App;
+use crate::room::made;
 
 pub(crate) fn workflow(snapshot: &Snapshot, with_tasks: bool) -> Workflow {
     let mut found = view::workflow(&snapshot.execution, with_tasks);
@@ -20,6 +24,11 @@ pub(crate) fn workflow(snapshot: &Snapshot, with_tasks: bool) -> Workflow {
         }
     }
     found
+}
+
+/// A run after a change was made to it.
+pub(crate) async fn changed(app: &App, snapshot: &Snapshot) -> Response {
+    made(app, &workflow(snapshot, true), || workflow(snapshot, false)).await
 }
 
 fn rows(snapshot: &Snapshot) -> HashMap<TaskId, &Delivery> {

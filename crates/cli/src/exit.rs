@@ -79,9 +79,9 @@ pub(crate) fn code(error: &anyhow::Error) -> u8 {
     }
     match error.downcast_ref::<CannotSetBack>() {
         Some(CannotSetBack::Failed(SetBackError::NoData { .. })) => return NOT_FOUND,
-        Some(CannotSetBack::Memory | CannotSetBack::Postgres) => return ASKED_WRONGLY,
-        Some(CannotSetBack::Failed(error)) if error.is_served() => return CONFLICT,
-        Some(CannotSetBack::Failed(_)) | None => {}
+        Some(CannotSetBack::Memory) => return ASKED_WRONGLY,
+        Some(error) if error.is_served() => return CONFLICT,
+        Some(CannotSetBack::Failed(_) | CannotSetBack::Database(_)) | None => {}
     }
     match error.downcast_ref::<CannotBackUp>() {
         Some(CannotBackUp::Memory | CannotBackUp::Postgres) => ASKED_WRONGLY,

@@ -102,6 +102,7 @@ impl HandOut {
             polls: self.polls,
             fence: (self.fence > 0).then_some(self.fence),
             holder: None,
+            child_heard: false,
         }
     }
 }

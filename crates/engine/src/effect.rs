@@ -21,6 +21,8 @@ pub(crate) struct Upcoming {
     pub(crate) id: TaskId,
     pub(crate) reference: String,
     pub(crate) attempt: u32,
+    /// The dynamic fork that brought its step.
+    pub(crate) fork: Option<TaskId>,
 }
 
 impl Execution {

@@ -194,6 +194,7 @@ impl Turn<'_> {
             version: definition.version,
             reason: self.execution().reason().map(str::to_owned),
             output,
+            heard: self.execution().has_heard(),
         }
     }
 

@@ -32,6 +32,7 @@ mod heard;
 mod holds;
 mod json;
 mod mask;
+mod origin;
 mod path;
 mod pattern;
 mod position;

@@ -53,6 +53,9 @@ pub struct Facts {
     /// How many turns of loops may follow each other by themselves; noted where there were too many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loop_turns_max: Option<u32>,
+    /// How large data may make a run; noted where it was too large.
+    #[serde(default, skip_serializing_if = "SizeLimits::is_none")]
+    pub sizes: SizeLimits,
     /// Why runs may not begin with their input; of those that were asked about.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub refusals: BTreeMap<ExecutionId, Option<String>>,
@@ -64,6 +67,23 @@ pub struct Facts {
     pub descendants: Option<Descendants>,
     #[serde(skip)]
     pub at_hand: AtHand,
+}
+
+/// What data may bring into a run; none: any number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SizeLimits {
+    /// Tasks of a definition that a step brings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub definition_tasks_max: Option<usize>,
+    /// Branches of one dynamic fork.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fork_branches_max: Option<usize>,
+}
+
+impl SizeLimits {
+    fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl Facts {

@@ -2,8 +2,9 @@
 //!
 //! A loop may go on for years as long as something comes from outside: a worker's report, a message, a
 //! person, a wait. A turn is idle that begins within a second of the turn before while nothing came, and
-//! as many as that in a row are a loop without end. They are counted over all loops of a run, since one
-//! inside another is no excuse; going over a list is not counted, since lists end.
+//! as many as that in a row are a loop without end. They are counted over all loops of a run: a loop inside
+//! another one counts, and so does a turn whose child had nothing from outside either. Going over a list is
+//! not counted, since lists end.
 
 use semel_model::{TaskId, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -20,13 +21,17 @@ const IDLE_WITHIN_MS: i64 = 1_000;
 pub(crate) struct IdleTurns {
     count: u32,
     last_at: Timestamp,
+    /// Something has come from outside, ever.
+    #[serde(default)]
+    heard: bool,
 }
 
 impl IdleTurns {
     fn turn(&mut self, at: Timestamp, counts: bool) {
         let is_idle = at.since_ms(self.last_at) < IDLE_WITHIN_MS;
         let before = if is_idle { self.count } else { 0 };
-        *self = Self { count: before.saturating_add(u32::from(counts)), last_at: at };
+        self.count = before.saturating_add(u32::from(counts));
+        self.last_at = at;
     }
 }
 
@@ -39,23 +44,29 @@ impl Execution {
             self.idle_turns.turn(at, counts);
         } else if self.is_from_outside(change) {
             self.idle_turns.count = 0;
+            self.idle_turns.heard = true;
         }
+    }
+
+    /// Something has come from outside in the life of the run: a parent that waits for it has waited for
+    /// more than steps of the server.
+    pub(crate) fn has_heard(&self) -> bool {
+        self.idle_turns.heard
     }
 
     fn is_from_outside(&self, change: &Change) -> bool {
         if let Change::TaskClosed { task, hand_out, .. } = change {
             let is_handed_out = hand_out.fence.is_some() || hand_out.worker.is_some();
-            return is_handed_out || self.is_ended_by_others(*task);
+            return is_handed_out || hand_out.child_heard || self.is_ended_by_others(*task);
         }
         matches!(change, Change::TaskProgressed { .. } | Change::MessagePosted { .. })
     }
 
-    /// Only a worker, a person or another run ends such a task.
+    /// Only a worker or a person ends such a task.
     fn is_ended_by_others(&self, id: TaskId) -> bool {
         let Some(task) = self.task(id) else { return false };
         let kind = task.kind();
-        let is_theirs =
-            matches!(kind, Kind::Worker | Kind::Human | Kind::Yield | Kind::SubWorkflow);
+        let is_theirs = matches!(kind, Kind::Worker | Kind::Human | Kind::Yield);
         is_theirs || (kind == Kind::Wait && task.wait_until.is_none())
     }
 }

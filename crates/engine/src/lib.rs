@@ -97,7 +97,7 @@ pub use explain::{EXPLAINED_TASKS_MAX, InLine, LimitState, Needs, Surroundings, 
 pub use expression::{
     Mask, Secret, disarmed, is_unfinished, mentions_secrets, reveal, secrets_in, shown,
 };
-pub use facts::{Claim, Environment, Facts, Registered};
+pub use facts::{Claim, Environment, Facts, Registered, SizeLimits};
 pub use fence::judge_renewal;
 pub use gate::{GATE_SCOPE, Limited};
 pub use gate_key::not_counted;

@@ -80,6 +80,9 @@ pub enum ChildEnd {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
         output: Slot,
+        /// Something has come from outside while it was under way.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        heard: bool,
     },
     /// It cannot tell any more.
     Gone { reason: String },

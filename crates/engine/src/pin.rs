@@ -118,8 +118,8 @@ impl Pinned {
         Ok(Self::stored_as(text.to_vec(), shared(serde_json::from_slice(text)?), false))
     }
 
-    pub fn text(&self) -> Vec<u8> {
-        self.text.clone()
+    pub fn text(&self) -> &[u8] {
+        &self.text
     }
 
     pub fn digest(&self) -> Digest {

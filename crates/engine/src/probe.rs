@@ -222,6 +222,7 @@ fn facts_of(task: &Task) -> HandOutFacts {
         polls: task.polls,
         fence: task.fence,
         holder: None,
+        child_heard: false,
     }
 }
 

@@ -78,6 +78,7 @@ impl Turn<'_> {
             polls: task.polls,
             fence: task.fence,
             holder: None,
+            child_heard: false,
         };
         let status = TaskStatus::CompletedWithErrors;
         let closing = Closing::new(status, task.reason.clone(), hand_out);

@@ -98,7 +98,8 @@ impl Turn<'_> {
     ) -> Result<(), Stop> {
         let attempt = replaces.map_or(0, |failed| failed.attempt + 1);
         let task = self.task_id(&site.reference, attempt);
-        self.upcoming = Some(Upcoming { id: task, reference: site.reference.clone(), attempt });
+        let (reference, fork) = (site.reference.clone(), site.fork);
+        self.upcoming = Some(Upcoming { id: task, reference, attempt, fork });
         let is_dynamic = site.step.kind() == Kind::Dynamic;
         let site = if is_dynamic { self.dynamic(site, task)? } else { site };
         let step = &site.step;

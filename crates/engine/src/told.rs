@@ -46,7 +46,9 @@ impl Turn<'_> {
         }
         let hand_out = HandOutFacts { started_at: task.started_at, ..HandOutFacts::default() };
         let closing = match end {
-            ChildEnd::Ended { status, name, version, reason, output } => {
+            ChildEnd::Ended { status, name, version, reason, output, heard } => {
+                // A run of somebody else may have ended long ago.
+                let is_own = task.child.is_some_and(|it| !it.is_observed);
                 let output = merged(&task.output, self.payload(*output));
                 let output = Some(self.store(output));
                 let status = task_status(*status);
@@ -54,6 +56,7 @@ impl Turn<'_> {
                 let reason = (!status.is_successful()).then(|| {
                     format!("Sub workflow {name}.{version}/{child} failure reason: {why}")
                 });
+                let hand_out = HandOutFacts { child_heard: *heard && is_own, ..hand_out };
                 Closing { output, ..Closing::new(status, reason, hand_out) }
             }
             ChildEnd::Gone { reason } => {

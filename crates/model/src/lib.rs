@@ -66,7 +66,7 @@ pub use requests::{
     BulkResponse, ErrorBody, SearchResult, SignalResponse, StartWorkflowRequest, Violation,
     WorkflowStateUpdate,
 };
-pub use secret_names::is_secret_name;
+pub use secret_names::{SECRET_NAME_CHARS_MAX, is_secret_name};
 pub use spelling::almost;
 pub use start_policy::StartPolicy;
 pub use status::{IdempotencyStrategy, TaskResultStatus, TaskStatus, WorkflowStatus};

@@ -35,9 +35,13 @@ impl TaskDef {
     }
 }
 
-/// Whether letters of a name of a secret are all it has.
+/// Longer names of secrets and of environment values are refused.
+pub const SECRET_NAME_CHARS_MAX: usize = 255;
+
+/// Whether letters of a name of a secret are all it has, and not too many of them.
 pub fn is_secret_name(name: &str) -> bool {
-    !name.is_empty() && name.chars().all(is_of_name)
+    let is_short = name.len() <= SECRET_NAME_CHARS_MAX; // Letters of a name have one byte each.
+    is_short && !name.is_empty() && name.chars().all(is_of_name)
 }
 
 fn is_of_name(c: char) -> bool {

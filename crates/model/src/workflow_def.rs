@@ -81,6 +81,10 @@ pub struct WorkflowDef {
     /// Ours: the secrets that its runs may use; none: those that it names literally.
     #[serde(deserialize_with = "lenient::texts", skip_serializing_if = "Option::is_none")]
     pub secrets: Option<Vec<String>>,
+    /// Ours: the data of a run brought it, so its expressions do not reach the environment. The server
+    /// says so.
+    #[serde(deserialize_with = "lenient::flag", skip_serializing_if = "std::ops::Not::not")]
+    pub came_as_data: bool,
     #[serde(deserialize_with = "lenient::texts", skip_serializing_if = "Option::is_none")]
     pub masked_fields: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -123,6 +127,7 @@ impl Default for WorkflowDef {
             idempotency: None,
             concurrency: None,
             secrets: None,
+            came_as_data: false,
             masked_fields: Some(vec![]),
             tags: None,
             overwrite_tags: None,

@@ -5,40 +5,47 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use quick_cache::sync::Cache;
 use semel_engine::{Limits, Pinned, Registry, embed_in_task, pin};
 use semel_model::{Digest, SchemaDef, TaskDef, WorkflowDef};
 use semel_store::{DocumentKey, Kind, Store, StoreError};
 
+use crate::definition_cache::DefinitionCache;
 use crate::failure::Failure;
+use crate::memory::Budget;
 use crate::schemas::Schemas;
-
-/// Pinned definitions kept in memory.
-const PINNED_MAX: usize = 10_000;
 
 pub struct Definitions {
     store: Arc<dyn Store>,
-    pinned: Cache<Digest, Arc<Pinned>>,
+    budget: Budget,
+    pinned: DefinitionCache<Digest, Arc<Pinned>>,
     registered: RwLock<Arc<Registered>>,
 }
 
 /// One generation's look-ups.
 struct Registered {
     generation: u64,
-    workflows: Cache<(String, Option<i32>), Option<Arc<Pinned>>>,
-    tasks: Cache<String, Option<Arc<TaskDef>>>,
+    workflows: DefinitionCache<(String, Option<i32>), Option<Arc<Pinned>>>,
+    tasks: DefinitionCache<String, Option<Arc<TaskDef>>>,
 }
 
 impl Registered {
-    fn of(generation: u64) -> Self {
-        Self { generation, workflows: Cache::new(PINNED_MAX), tasks: Cache::new(PINNED_MAX) }
+    /// Half of what definitions may take is for those that runs are pinned to.
+    fn of(generation: u64, budget: Budget) -> Self {
+        let workflows = DefinitionCache::new(budget.definitions() / 4);
+        Self { generation, workflows, tasks: DefinitionCache::new(budget.definitions() / 4) }
     }
 }
 
 impl Definitions {
-    pub(crate) fn new(store: Arc<dyn Store>) -> Self {
-        let registered = RwLock::new(Arc::new(Registered::of(u64::MAX)));
-        Self { store, pinned: Cache::new(PINNED_MAX), registered }
+    pub(crate) fn new(store: Arc<dyn Store>, budget: Budget) -> Self {
+        let registered = RwLock::new(Arc::new(Registered::of(u64::MAX, budget)));
+        Self { store, budget, pinned: DefinitionCache::new(budget.definitions() / 2), registered }
+    }
+
+    /// What is kept in memory, about.
+    pub(crate) fn bytes(&self) -> u64 {
+        let registered = self.lately();
+        self.pinned.bytes() + registered.workflows.bytes() + registered.tasks.bytes()
     }
 
     pub(crate) fn pinned(&self, digest: Digest) -> Result<Arc<Pinned>, Failure> {
@@ -65,7 +72,8 @@ impl Definitions {
     /// A definition that is about to be stored: tasks of its run may be handed out with it.
     pub(crate) fn know(&self, pinned: &Arc<Pinned>) {
         if self.pinned.get(&pinned.digest()).is_none() {
-            self.pinned.insert(pinned.digest(), Arc::clone(pinned));
+            let bytes = pinned.text().len();
+            self.pinned.insert(pinned.digest(), Arc::clone(pinned), bytes);
         }
     }
 
@@ -81,7 +89,8 @@ impl Definitions {
             return Ok(found);
         }
         let found = self.workflow(name, version)?.map(|found| self.pin(found)).transpose()?;
-        current.workflows.insert(key, found.clone());
+        let bytes = found.as_ref().map_or(0, |found| found.text().len());
+        current.workflows.insert(key, found.clone(), bytes);
         Ok(found)
     }
 
@@ -146,9 +155,10 @@ impl Definitions {
         if let Some(found) = current.tasks.get(name) {
             return Ok(found);
         }
-        let found = self.store.document(&Self::task_key(name))?;
-        let found = found.map(|body| parse(&body, name)).transpose()?.map(Arc::new);
-        current.tasks.insert(name.to_owned(), found.clone());
+        let body = self.store.document(&Self::task_key(name))?;
+        let bytes = body.as_ref().map_or(0, |body| body.len());
+        let found = body.map(|body| parse(&body, name)).transpose()?.map(Arc::new);
+        current.tasks.insert(name.to_owned(), found.clone(), bytes);
         Ok(found)
     }
 
@@ -203,7 +213,7 @@ impl Definitions {
         if current.generation == generation {
             return Ok(current);
         }
-        let fresh = Arc::new(Registered::of(generation));
+        let fresh = Arc::new(Registered::of(generation, self.budget));
         *self.registered.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&fresh);
         Ok(fresh)
     }

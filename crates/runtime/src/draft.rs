@@ -110,6 +110,7 @@ impl Round {
             environment: environment.map_err(|failure| Outcome::Answer(Err(failure)))?,
             key_hosts: world.key_hosts.clone(),
             loop_turns_max: world.loop_turns_max,
+            sizes: world.sizes,
             epoch: hearing.epoch,
             fence: Some(self.next_fence(draft)),
             ..Facts::default()
@@ -288,7 +289,7 @@ impl Round {
     pub(crate) fn merge_all(&mut self, world: &World, draft: Draft) {
         self.fence = self.fence.max(draft.fence);
         for (digest, definition) in draft.pinned {
-            self.writes.pinned.entry(digest).or_insert_with(|| definition.text());
+            self.writes.pinned.entry(digest).or_insert_with(|| definition.text().to_vec());
             world.definitions.know(&definition);
         }
         self.writes.given.extend(draft.given);

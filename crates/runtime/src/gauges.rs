@@ -78,10 +78,13 @@ impl World {
             gauge!("semel_cached_executions", "kind" => kind).set(kept.count as f64);
             gauge!("semel_memory_bytes", "kind" => kind).set(kept.bytes as f64);
         }
+        let definitions = self.definitions.bytes() as f64;
+        gauge!("semel_memory_bytes", "kind" => "definitions").set(definitions);
         gauge!("semel_memory_bytes", "kind" => "answers").set(self.answers.bytes() as f64);
         let budget = self.budget();
         let shares = [
             ("executions", budget.executions()),
+            ("definitions", budget.definitions()),
             ("answers", budget.answers()),
             ("bodies", budget.bodies()),
         ];

@@ -17,6 +17,7 @@ mod cache;
 #[cfg(test)]
 mod bombs;
 mod claims;
+mod definition_cache;
 mod definitions;
 mod descent;
 mod dirty;

@@ -2,9 +2,10 @@
 //!
 //! | share | for |
 //! | --- | --- |
-//! | a half | executions kept in memory; runs that are over have an eighth of that at most |
+//! | three eighths | executions kept in memory; runs that are over have an eighth of that at most |
+//! | an eighth | definitions kept in memory |
 //! | a quarter | answers on their way to clients |
-//! | a quarter | bodies of requests |
+//! | a quarter | requests: their bodies, long heads, and the buffers of connections |
 //!
 //! What a node needs besides (code, connections, queues, the database's own caches) is small or has a
 //! limit of its own, and is not counted here.
@@ -40,7 +41,12 @@ impl Budget {
 
     /// For executions that are kept so that nobody has to load them again.
     pub fn executions(self) -> u64 {
-        self.bytes / 2
+        self.bytes / 8 * 3
+    }
+
+    /// For definitions that are kept so that nobody has to read them again.
+    pub fn definitions(self) -> u64 {
+        self.bytes / 8
     }
 
     /// Of those, for runs that are over: they are read now and then, and never decided again.
@@ -72,7 +78,8 @@ mod tests {
     fn shares_are_never_more_than_the_whole() {
         for bytes in [0, 1, 64 << 20, 1 << 30, u64::MAX] {
             let budget = Budget::of(bytes);
-            assert!(budget.executions() + budget.answers() + budget.bodies() <= bytes);
+            let kept = budget.executions() + budget.definitions();
+            assert!(kept + budget.answers() + budget.bodies() <= bytes);
             assert!(budget.ended() <= budget.executions() && budget.answer() <= budget.answers());
         }
     }

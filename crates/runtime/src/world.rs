@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use semel_engine::{Delivery, Entry, Event, Execution, Head, Limits, Link, Queue};
+use semel_engine::{Delivery, Entry, Event, Execution, Head, Limits, Link, Queue, SizeLimits};
 use semel_model::{ExecutionId, KeyHosts, PollData, Timestamp};
 use semel_store::{Loaded, Store, StoreError};
 
@@ -63,6 +63,7 @@ pub struct World {
     pub(crate) retention_ms: Option<i64>,
     pub(crate) key_hosts: KeyHosts,
     pub(crate) loop_turns_max: Option<u32>,
+    pub(crate) sizes: SizeLimits,
     pub(crate) lineages: Lineages,
     /// Why the last round could not be written; nothing when it could.
     trouble: Mutex<Option<String>>,
@@ -78,7 +79,7 @@ impl World {
     pub fn new(store: Arc<dyn Store>) -> Self {
         Self {
             applications: Applications::new(Arc::clone(&store)),
-            definitions: Definitions::new(Arc::clone(&store)),
+            definitions: Definitions::new(Arc::clone(&store), Budget::default()),
             secrets: Secrets::new(Arc::clone(&store), KeyRing::throw_away()),
             variables: Variables::new(Arc::clone(&store), BTreeMap::new()),
             handlers: Handlers::new(Arc::clone(&store)),
@@ -99,6 +100,7 @@ impl World {
             retention_ms: None,
             key_hosts: KeyHosts::default(),
             loop_turns_max: None,
+            sizes: SizeLimits::default(),
             lineages: Lineages::default(),
             trouble: Mutex::default(),
             outage: Outage::default(),
@@ -142,7 +144,8 @@ impl World {
     #[must_use]
     pub fn with_budget(self, budget: Budget) -> Self {
         let (executions, answers) = (Cache::new(budget), InFlight::new(budget.answers()));
-        Self { budget, executions, answers, ..self }
+        let definitions = Definitions::new(Arc::clone(&self.store), budget);
+        Self { budget, executions, answers, definitions, ..self }
     }
 
     pub fn budget(&self) -> Budget {
@@ -165,6 +168,12 @@ impl World {
     #[must_use]
     pub fn with_loop_turns_max(self, turns: u32) -> Self {
         Self { loop_turns_max: Some(turns).filter(|turns| *turns > 0), ..self }
+    }
+
+    /// With limits of what data may bring into a run.
+    #[must_use]
+    pub fn with_sizes(self, sizes: SizeLimits) -> Self {
+        Self { sizes, ..self }
     }
 
     pub fn key_hosts(&self) -> &KeyHosts {

@@ -74,7 +74,7 @@ pub fn check_up(config: &Config) -> CheckUp {
         return CheckUp { findings, is_held: false };
     }
     if let Store::Postgres(url) = &config.store {
-        let findings = vec![database(url.reveal()), clock(now_ms, None)];
+        let findings = vec![database(url.reveal()), database_clock(url.reveal(), now_ms)];
         return CheckUp { findings, is_held: false };
     }
     let directory = &config.data;
@@ -121,6 +121,15 @@ fn database(url: &str) -> Finding {
             Finding::ok("schema", says)
         }
         Err(error) => Finding::fail("schema", error.to_string(), "correct --store or the database"),
+    }
+}
+
+/// Nodes go by the clock of the database; this machine's own has to be sane all the same.
+fn database_clock(url: &str, now_ms: i64) -> Finding {
+    match semel_store_postgres::clock(url) {
+        Ok(Some((now, last))) => clock(now.ms(), Some(last.ms())),
+        // What is wrong with the database is told by the finding about it.
+        Ok(None) | Err(_) => clock(now_ms, None),
     }
 }
 

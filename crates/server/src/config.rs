@@ -37,6 +37,7 @@ const READERS_LIMIT: usize = 1_000;
 const HTTP_REQUESTS_LIMIT: usize = 10_000;
 const LOOP_TURNS_LIMIT: u32 = 1_000_000_000;
 const DEFINITION_TASKS_LIMIT: usize = 1_000_000;
+const FORK_BRANCHES_LIMIT: usize = 1_000_000;
 const RETENTION_DAYS_MAX: u32 = 36_500;
 const DESCENDANTS_LIMIT: u64 = 10_000_000;
 /// Thirty days: a token is a secret that travels.
@@ -122,6 +123,9 @@ keys! {
     /// Largest definition of a workflow, in bytes of its JSON
     definition_bytes_max: usize = "4194304", Number,
         |text| value::number(text, 1..=BODY_BYTES_LIMIT, "bytes");
+    /// Branches of one FORK_JOIN_DYNAMIC
+    fork_branches_max: usize = "20000", Number,
+        |text| value::number(text, 1..=FORK_BRANCHES_LIMIT, "branches");
     /// Open runs that the steps of one run, and of the runs they begin, may lead to
     open_descendants_max: u64 = "50000", Number,
         |text| value::number(text, 1..=DESCENDANTS_LIMIT, "runs");

@@ -44,10 +44,10 @@ pub use migrations::{CannotMigrate, Migrated, check_schema, migrate};
 pub use otlp::{Exporter, ExporterError};
 pub use semel_engine::unenforceable;
 pub use semel_runtime::{NewKey, Resealed, Unreadable};
-pub use semel_store::Shelf;
 pub use semel_store::transfer::{Compared, Outcome, Step};
+pub use semel_store::{SetBack, Shelf};
 pub use semel_store_sqlite::{
-    AcceptError, Accepted, BackedUp, BackupError, Progress, SetBack, SetBackError,
+    AcceptError, Accepted, BackedUp, BackupError, Progress, SetBackError,
 };
 pub use set_back::{CannotSetBack, set_clock_back};
 pub use stores::{OpenError, node_name};

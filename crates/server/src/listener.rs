@@ -22,8 +22,9 @@ use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use crate::config::Config;
+use crate::machine_memory;
 use files::{connections_max, raise_limit};
-use register::Register;
+use register::{CONNECTION_BYTES, Register};
 
 /// How often those that take too long are looked for.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -33,6 +34,8 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// How many connections there may be, and how long each phase of one may take.
 pub(crate) struct Rules {
     pub(crate) connections_max: usize,
+    /// What bodies and long heads may hold together.
+    pub(crate) requests_bytes_max: usize,
     /// From the first byte of a request to the end of its head; also until that first byte.
     pub(crate) head: Duration,
     /// From an answer to the next request.
@@ -44,13 +47,34 @@ pub(crate) struct Rules {
 impl Rules {
     /// As the operator said. The limit of open files is raised, so that there is room for all of them.
     pub(crate) fn settled(config: &Config) -> Self {
+        let connections = connections_max(config.connections_max, raise_limit());
         Self {
-            connections_max: connections_max(config.connections_max, raise_limit()),
+            connections_max: fitting(connections, bytes_of_requests(config)),
+            requests_bytes_max: requests_bytes_max(config),
             head: Duration::from_millis(config.header_timeout_ms),
             idle: Duration::from_millis(config.idle_timeout_ms),
             stalled: Duration::from_millis(config.body_timeout_ms),
         }
     }
+}
+
+/// Connections whose buffers take half of what requests may hold, or as many as there are files for.
+fn fitting(connections: usize, bytes: usize) -> usize {
+    let possible = (bytes / 2 / CONNECTION_BYTES).max(1);
+    if possible < connections {
+        tracing::warn!(possible, connections, "memory_max leaves room for fewer connections");
+    }
+    connections.min(possible)
+}
+
+fn bytes_of_requests(config: &Config) -> usize {
+    usize::try_from(machine_memory::budget(config).bodies()).unwrap_or(usize::MAX)
+}
+
+/// What bodies and long heads may hold together, beside the buffers of connections.
+pub(crate) fn requests_bytes_max(config: &Config) -> usize {
+    let bytes = bytes_of_requests(config);
+    bytes - config.connections_max.saturating_mul(CONNECTION_BYTES).min(bytes / 2)
 }
 
 /// Serves until `told`; returns when the last connection has ended.

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use metrics_exporter_prometheus::{BuildError, PrometheusHandle};
 use semel_api::{App, Auth, DefinitionLimits, KeyRules, Limits, Watch, WebRules, door};
+use semel_engine::SizeLimits;
 use semel_http::Settings as Client;
 use semel_runtime::{Failure, Runtime, Settings, World};
 use semel_store::StoreError;
@@ -137,10 +138,9 @@ async fn take_apart(
 }
 
 fn limits(config: &Config) -> Limits {
-    let bodies = machine_memory::budget(config).bodies();
     Limits {
         body_bytes_max: config.body_bytes_max,
-        bodies_bytes_max: usize::try_from(bodies).unwrap_or(usize::MAX),
+        bodies_bytes_max: listener::requests_bytes_max(config),
         body_timeout_ms: config.body_timeout_ms,
         header_timeout_ms: config.header_timeout_ms,
         poll_wait_ms_max: config.poll_wait_ms_max,
@@ -197,6 +197,10 @@ fn open(
     let world = world.with_budget(machine_memory::budget(config));
     let world = world.with_key_hosts(config.http_key_hosts.clone());
     let world = world.with_loop_turns_max(config.loop_turns_max);
+    let world = world.with_sizes(SizeLimits {
+        definition_tasks_max: Some(config.definition_tasks_max),
+        fork_branches_max: Some(config.fork_branches_max),
+    });
     Ok((Runtime::over(world, settings)?, first_key))
 }
 

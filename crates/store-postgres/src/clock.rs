@@ -35,6 +35,9 @@ pub(crate) const LOOK: &str = concat!(
 );
 const ADVANCE: &str = "UPDATE clock SET offset_ms = offset_ms + $1";
 
+/// From here on the log tells that the clock is behind.
+const AHEAD_MS_TOLD: i64 = 5_000;
+
 /// What one look has found.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seen {
@@ -66,22 +69,51 @@ struct State {
     at: Instant,
     /// Somebody was told that it is so late already.
     said: Timestamp,
+    /// The log has told that the clock of the database is behind.
+    is_told: bool,
 }
 
 impl State {
     fn now(&self) -> Timestamp {
+        self.shown().max(self.said)
+    }
+
+    /// What the database's clock shows, as far as this node knows.
+    fn shown(&self) -> Timestamp {
         let passed_ms = match self.seen.stands {
             true => 0,
             false => i64::try_from(self.at.elapsed().as_millis()).unwrap_or(i64::MAX),
         };
-        self.seen.now.plus_ms(passed_ms).max(self.said)
+        self.seen.now.plus_ms(passed_ms)
+    }
+
+    fn skew_ms(&self) -> i64 {
+        self.now().since_ms(self.shown())
+    }
+
+    /// One line when the clock turns out to be behind, and one when it has caught up.
+    fn tell(&mut self) {
+        let ahead_ms = self.skew_ms();
+        let is_behind = !self.seen.stands && ahead_ms > AHEAD_MS_TOLD;
+        if is_behind && !self.is_told {
+            tracing::warn!(
+                ahead_ms,
+                "the clock of the database is behind the time of the data: time stands still until the \
+                 clock has caught up; keep it with NTP"
+            );
+        } else if self.is_told && !is_behind {
+            tracing::info!("the clock of the database has caught up with the time of the data");
+        }
+        self.is_told = is_behind;
     }
 }
 
 impl DatabaseClock {
     /// Not before the last commit of any node.
     pub(crate) fn new(seen: Seen, last: Timestamp) -> Self {
-        Self(Mutex::new(State { seen, at: Instant::now(), said: last }))
+        let mut state = State { seen, at: Instant::now(), said: last, is_told: false };
+        state.tell();
+        Self(Mutex::new(state))
     }
 
     pub(crate) fn now(&self) -> Timestamp {
@@ -92,8 +124,15 @@ impl DatabaseClock {
     pub(crate) fn note(&self, seen: Seen) -> Timestamp {
         let mut state = self.state();
         let said = state.now();
-        *state = State { seen, at: Instant::now(), said };
+        *state = State { seen, at: Instant::now(), said, ..*state };
+        state.tell();
         seen.now.max(said)
+    }
+
+    /// How far time is ahead of the clock of the database. None: it only moves when somebody moves it.
+    pub(crate) fn skew_ms(&self) -> Option<i64> {
+        let state = self.state();
+        (!state.seen.stands).then(|| state.skew_ms())
     }
 
     /// Whether it only moves when somebody moves it.
@@ -118,6 +157,10 @@ impl Elsewhere for Kept {
         self.clock.now()
     }
 
+    fn skew_ms(&self) -> Option<i64> {
+        self.clock.skew_ms()
+    }
+
     fn advance_ms(&self, ms: i64) {
         let moved = self.readers.write(async |session| {
             session.rows(ADVANCE, values![ms]).await?;
@@ -137,6 +180,20 @@ mod tests {
 
     fn seen(ms: i64) -> Seen {
         Seen { now: Timestamp::from_ms(ms), stands: true, documents_generation: 0 }
+    }
+
+    #[test]
+    fn how_far_time_is_ahead_of_the_clock_is_known() {
+        let at = Timestamp::from_ms;
+        let looked = |ms| Seen { stands: false, ..seen(ms) };
+        let clock = DatabaseClock::new(looked(0), at(60_000));
+        let skew = |clock: &DatabaseClock| clock.skew_ms().unwrap();
+        assert!((59_000..=60_000).contains(&skew(&clock)), "{}", skew(&clock));
+        clock.note(looked(50_000));
+        assert!((9_000..=10_000).contains(&skew(&clock)), "{}", skew(&clock));
+        clock.note(looked(61_000));
+        assert_eq!(skew(&clock), 0);
+        assert_eq!(DatabaseClock::new(seen(0), at(60_000)).skew_ms(), None, "tests move it");
     }
 
     #[test]

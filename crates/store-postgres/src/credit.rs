@@ -17,8 +17,8 @@ use crate::write::COMMIT;
 /// Of several nodes that come back at once, one credits.
 const ONE: &str = "SELECT pg_advisory_xact_lock(7359286002)";
 /// There may be many leases, and nobody goes on before they have got it.
-const AT_LEISURE: &str = "SET LOCAL statement_timeout = 0";
-const LAST: &str = "SELECT max(at) FROM lanes";
+pub(crate) const AT_LEISURE: &str = "SET LOCAL statement_timeout = 0";
+pub(crate) const LAST: &str = "SELECT max(at) FROM lanes";
 /// When a delivery wants to be looked at, if ever.
 macro_rules! due_at {
     ($lease:literal) => {
@@ -29,6 +29,8 @@ macro_rules! due_at {
         )
     };
 }
+pub(crate) use due_at;
+
 const CREDIT: &str = concat!(
     "UPDATE deliveries SET lease_until = least(lease_until, $1::bigint - $2::bigint) + $2::bigint, due_at = ",
     due_at!("least(lease_until, $1::bigint - $2::bigint) + $2::bigint"),

@@ -26,6 +26,7 @@ mod open;
 mod own;
 mod read;
 mod readers;
+mod set_back;
 mod shelves;
 mod wait;
 mod waits;
@@ -34,3 +35,4 @@ mod write;
 
 pub use migrate::{Schema, migrate, schema};
 pub use open::{OpenError, Options, PostgresStore, Purpose};
+pub use set_back::{clock, set_clock_back};

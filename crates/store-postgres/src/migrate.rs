@@ -97,6 +97,10 @@ pub(crate) fn known() -> u32 {
     last(MIGRATIONS)
 }
 
+pub(crate) async fn has_tables(session: &Session) -> Result<bool, OpenError> {
+    Ok(found(&applied(session).await?) > 0)
+}
+
 fn last(migrations: &[Migration]) -> u32 {
     migrations.last().map_or(0, |migration| migration.number)
 }

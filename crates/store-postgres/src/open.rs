@@ -15,7 +15,7 @@ use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
 
 use crate::asks::{Asks, Session, values};
-use crate::clock::{DatabaseClock, Kept};
+use crate::clock::{DatabaseClock, Kept, Seen as Look};
 use crate::due::NextKnown;
 use crate::fault::{self, Fault};
 use crate::heard::Heard;
@@ -34,6 +34,8 @@ const NUMBER: &str = "SELECT number FROM nodes WHERE name = $1";
 const COMPANY: &str = "SELECT count(*) FROM pg_stat_activity \
      WHERE datname = current_database() AND application_name = 'semel lane'";
 const COMPANY_LEAVES_WITHIN: Duration = Duration::from_secs(3);
+/// Data whose time is further ahead of the clock than a day is not served.
+const AHEAD_MS_MAX: i64 = 24 * 3_600_000;
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 #[derive(Debug, thiserror::Error)]
@@ -81,6 +83,12 @@ pub enum OpenError {
          where it was and says when it is done"
     )]
     Unfinished { name: String, from: String },
+    #[error(
+        "the time of the data in {name} is {} days ahead of the clock of the database; set that clock if \
+         it is wrong; if the data is, because the clock was once ahead: semel set-clock-back",
+        .ahead_ms / 86_400_000
+    )]
+    Ahead { name: String, ahead_ms: i64 },
     #[error("{lanes} lanes of nodes work on {name}; stop every node first")]
     InUse { name: String, lanes: i64 },
     #[error("threads for connections cannot be started")]
@@ -164,6 +172,9 @@ impl PostgresStore {
                 Purpose::Alone => refuse_company(&link, &session).await?,
             }
             let (look, last) = credit::downtime(&session, options.lease_grace_ms).await?;
+            if options.purpose == Purpose::Serve {
+                refuse_far_ahead(&link, look, last)?;
+            }
             let node = node(&session, &options.node).await?;
             credit::release(&session, node, look.now).await?;
             if options.purpose == Purpose::Serve {
@@ -213,8 +224,18 @@ async fn refuse_unfinished(link: &Link, session: &Session) -> Result<(), OpenErr
     }
 }
 
+/// Time that was once wrong would stand still for as long, and nobody would see why nothing comes due.
+/// Nearer than that the clock is waited for, and [`DatabaseClock`] tells it.
+fn refuse_far_ahead(link: &Link, look: Look, last: Timestamp) -> Result<(), OpenError> {
+    let ahead_ms = last.since_ms(look.now);
+    match !look.stands && ahead_ms > AHEAD_MS_MAX {
+        true => Err(OpenError::Ahead { name: link.name(), ahead_ms }),
+        false => Ok(()),
+    }
+}
+
 /// A node that was just killed is given time to be missed.
-async fn refuse_company(link: &Link, session: &Session) -> Result<(), OpenError> {
+pub(crate) async fn refuse_company(link: &Link, session: &Session) -> Result<(), OpenError> {
     let until = Instant::now() + COMPANY_LEAVES_WITHIN;
     loop {
         let rows = session.rows(COMPANY, Vec::new()).await.map_err(Fault::from)?;

@@ -47,4 +47,4 @@ pub use open::{AHEAD_MS_MAX, OpenError};
 pub use private::{Shared, make_directory, shared};
 pub use proof::Counts;
 pub use read::SqliteStore;
-pub use set_back::{SetBack, SetBackError, set_clock_back};
+pub use set_back::{SetBackError, set_clock_back};

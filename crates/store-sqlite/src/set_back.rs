@@ -8,15 +8,12 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 use semel_model::{ExecutionId, Timestamp};
-use semel_store::{Clock, StoreError};
+use semel_store::{Clock, SET_BACK_NAMED_MAX, SetBack, StoreError};
 
 use crate::damage::{Beside, examine};
 use crate::lock::lock;
 use crate::open::{DATABASE, OpenError, connect};
 use crate::{fault, migrate, write};
-
-/// So many of the runs that wait for too long are named.
-const NAMED_MAX: usize = 20;
 
 #[derive(Debug, thiserror::Error)]
 pub enum SetBackError {
@@ -37,18 +34,6 @@ impl From<StoreError> for SetBackError {
     fn from(error: StoreError) -> Self {
         Self::Open(error.into())
     }
-}
-
-/// What was done.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SetBack {
-    pub ahead_ms: i64,
-    /// Tasks that wait for workers or are held by them.
-    pub tasks: usize,
-    /// Runs that wait for a time that is as far ahead as the data was.
-    pub waiting: u64,
-    /// The first of them.
-    pub named: Vec<ExecutionId>,
 }
 
 /// Durable when it returns. None: the data is not ahead of the clock, and nothing was changed.
@@ -104,7 +89,7 @@ fn waiting(connection: &Connection, last: Timestamp) -> rusqlite::Result<(u64, V
     let (mut waiting, mut named) = (0, Vec::new());
     while let Some(row) = rows.next()? {
         waiting += 1;
-        if named.len() < NAMED_MAX {
+        if named.len() < SET_BACK_NAMED_MAX {
             named.push(ExecutionId::from_bytes(row.get(0)?));
         }
     }

@@ -27,6 +27,9 @@ pub trait Elsewhere: Send + Sync {
     /// Never earlier than what it said before.
     fn now(&self) -> Timestamp;
 
+    /// How far it is ahead of the clock it goes by. None: only tests move it.
+    fn skew_ms(&self) -> Option<i64>;
+
     /// Moves time forward for everybody who goes by it; tests only.
     fn advance_ms(&self, ms: i64);
 }
@@ -91,20 +94,24 @@ impl Clock {
         }
     }
 
-    /// How far the store's time is ahead of the wall clock, negative if behind. None: it does not go by
-    /// one, or tests move it.
+    /// How far the store's time is ahead of the clock it goes by, negative if behind. None: it goes by
+    /// none, or tests move it.
     pub fn skew_ms(&self) -> Option<i64> {
         match &*self.source() {
             Source::Wall(wall) if !wall.is_for_tests => {
                 Some(wall.own(Instant::now()).since_ms(wall_time()))
             }
-            Source::Wall(_) | Source::Elsewhere(_) | Source::Manual { .. } => None,
+            Source::Elsewhere(clock) => clock.skew_ms(),
+            Source::Wall(_) | Source::Manual { .. } => None,
         }
     }
 
-    /// How far that time is ahead of the wall clock; none where [`Self::skew_ms`] is none.
+    /// How far that time is ahead of the wall clock; none where it does not go by that, or tests move it.
     pub fn ahead_ms(&self, at: Timestamp) -> Option<i64> {
-        self.skew_ms().map(|_| at.since_ms(wall_time()))
+        match &*self.source() {
+            Source::Wall(wall) if !wall.is_for_tests => Some(at.since_ms(wall_time())),
+            Source::Wall(_) | Source::Elsewhere(_) | Source::Manual { .. } => None,
+        }
     }
 
     /// The store has seen a later time than the wall shows: go on from there.

@@ -18,6 +18,7 @@ mod memory;
 mod mirror;
 mod rows;
 pub mod search;
+mod set_back;
 mod shelf;
 pub mod transfer;
 mod waits;
@@ -41,6 +42,7 @@ pub use rows::{
     DUE_LEASE_MS, DocumentKey, Due, Held, Kind, LimitRow, Loaded, LogLine, Place, Polled, Row,
     Stamp, Touches, Writes,
 };
+pub use set_back::{SET_BACK_NAMED_MAX, SetBack};
 pub use shelf::{After, Item, Noted, Page, Shelf};
 pub use waits::{Open, OpenWaits, PLACES_PER_MS, Waits, joined_at, line_kind};
 

@@ -9,11 +9,12 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::answers::view;
-use crate::answer::{Answered, json as answer};
+use crate::answer::Answered;
 use crate::app::App;
 use crate::error::ApiError;
 use crate::params::Params;
 use crate::records::RecordView;
+use crate::room::{held, room};
 
 /// Effects in one answer.
 const SIZE: usize = 100;
@@ -47,8 +48,10 @@ pub(super) async fn list(State(app): State<App>, params: Params) -> Answered {
     });
     let after = after.transpose()?;
     let now = app.runtime.now();
+    let room = room(&app).await?;
     let page = app.runtime.blocking(move |world| wanted.page(world, after, now)).await?;
-    Ok(answer(&page))
+    let text = serde_json::to_vec(&page);
+    Ok(held(text.map_err(|error| ApiError::Internal(error.to_string()))?, room))
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -74,7 +77,8 @@ impl Wanted {
         now: Timestamp,
     ) -> Result<Page, Failure> {
         let scopes = self.scope.as_deref().unwrap_or(EFFECT_SCOPE);
-        let (mut results, mut looked_at) = (Vec::new(), 0);
+        let bytes_max = usize::try_from(world.budget().answer()).unwrap_or(usize::MAX) / 2;
+        let (mut results, mut looked_at, mut bytes) = (Vec::new(), 0, 0);
         loop {
             let batch = world.records(scopes, after.as_ref(), SIZE_MAX)?;
             let is_last = batch.len() < SIZE_MAX;
@@ -82,9 +86,13 @@ impl Wanted {
                 looked_at += 1;
                 after = Some(key.clone());
                 if self.fits(&key, &record, now) {
-                    results.push(view(&key, record, now));
+                    let row = view(&key, record, now);
+                    bytes += serde_json::to_vec(&row).map_or(0, |text| text.len());
+                    results.push(row);
                 }
-                if results.len() == self.size || looked_at == LOOKED_AT_MAX {
+                // A page of half an answer is full: one row more, however large, still fits.
+                let is_full = results.len() == self.size || bytes > bytes_max;
+                if is_full || looked_at == LOOKED_AT_MAX {
                     let at = (key.scope.strip_prefix(EFFECT_SCOPE).unwrap_or_default(), &key.key);
                     return Ok(Page { results, after: Some(json!(at).to_string()) });
                 }

@@ -19,6 +19,9 @@ pub struct HandOutFacts {
     /// The worker that was handed the task, where `worker` signed another name and sent no fence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holder: Option<String>,
+    /// Nobody held it, and the child that it waited for had something from outside.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub child_heard: bool,
 }
 
 /// Tasks that are as if they had never been.

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use super::condition::Condition;
 use super::json::{Json, Object};
+use super::origin::Origin;
 use super::path::Path;
 use super::resolve::{MissingPart, Reading, Resolve};
 
@@ -88,6 +89,15 @@ impl Resolve for Heard {
 
     fn named(&mut self, _: &str, _: Option<TaskId>) -> Option<Json> {
         None
+    }
+
+    fn is_data(&self, _: Option<TaskId>) -> bool {
+        false
+    }
+
+    /// The message is all there is, and all of it is data.
+    fn may_read(&self, _: Origin<'_>, _: bool, _: Option<TaskId>) -> bool {
+        true
     }
 
     fn root(&mut self, _: &Path) -> (Option<Arc<Json>>, usize) {

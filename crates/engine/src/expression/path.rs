@@ -18,21 +18,6 @@ pub(super) struct Query {
     pub(super) path: Path,
 }
 
-/// What of a run does not belong to it.
-pub(super) const ENV: &str = "env";
-
-impl Query {
-    pub(super) fn reads_environment(&self) -> bool {
-        let is_named = |step: Option<&Step>, wanted: &str| {
-            step.is_some_and(|step| matches!(&step.pick, Pick::Name(name) if name == wanted))
-        };
-        let mut paths = self.documents.iter().chain([&self.path]);
-        paths.any(|path| {
-            is_named(path.steps.first(), "workflow") && is_named(path.steps.get(1), ENV)
-        })
-    }
-}
-
 #[derive(Debug)]
 pub(super) struct Path {
     pub(super) steps: Vec<Step>,

@@ -13,7 +13,8 @@ use serde_json::Value;
 
 use super::PATH_NODES_MAX;
 use super::json::Json;
-use super::path::{ENV, Path, Query};
+use super::origin::{Origin, is_written};
+use super::path::{Path, Query};
 use super::scope::Source;
 use super::secrets::SECRETS;
 use super::select::{self, Answer, Budget, Root};
@@ -96,6 +97,13 @@ pub(super) trait Resolve {
     /// The whole path as a name of its own, not a path.
     fn named(&mut self, name: &str, task: Option<TaskId>) -> Option<Json>;
 
+    /// The step of that task came as data: what it reads is data, too.
+    fn is_data(&self, task: Option<TaskId>) -> bool;
+
+    /// Whether an expression of that task may begin there. `is_written`: the definition says so, not the
+    /// data that an inner expression has brought.
+    fn may_read(&self, origin: Origin<'_>, is_written: bool, task: Option<TaskId>) -> bool;
+
     /// The document a path starts in, and how many of its steps led there.
     fn root(&mut self, path: &Path) -> (Option<Arc<Json>>, usize);
 
@@ -171,31 +179,34 @@ pub(super) trait Resolve {
         if path.is_empty() {
             return Json::String(Text::default());
         }
+        let is_computed = written.contains("${");
+        let is_data = self.is_data(task);
         // Only the definition says that something is a secret, never the data brought into a path.
         if written.trim_start().starts_with(SECRETS) {
-            let is_plain = !path.contains(['$', '{', '}']);
+            let is_plain = !is_data && !path.contains(['$', '{', '}']);
             return match is_plain {
                 true => Json::String(Text::late(format!("${{{path}}}"))),
                 false => Json::Null,
             };
         }
-        let fixed = written.split("${").next().unwrap_or_default();
-        let is_computed = fixed.len() < written.len();
         if let Some(value) = self.named(path, task).filter(|_| !is_computed) {
             return value;
         }
-        let found = self.find(path, |query| {
-            // The same holds for the environment.
-            !(is_computed && query.reads_environment() && !fixed.contains(ENV))
-        });
+        let found = self.find(written, path, task);
         self.reading().note_costly(written);
-        found
+        if is_computed || is_data { found.disarmed() } else { found }
     }
 
-    /// What a path leads to, if it is one that may be followed.
-    fn find(&mut self, path: &str, may: impl FnOnce(&Query) -> bool) -> Json {
+    /// What a path leads to, if it begins where this expression may begin.
+    fn find(&mut self, written: &str, path: &str, task: Option<TaskId>) -> Json {
+        let is_computed = written.contains("${");
         let paid = self.spending(|budget| budget.spend(Query::price(path)));
-        let query = paid.and_then(|()| Query::parse(path)).filter(may);
+        let query = paid.and_then(|()| Query::parse(path)).filter(|query| {
+            query.origins().all(|origin| {
+                let is_written = !is_computed || is_written(origin, written);
+                self.may_read(origin, is_written, task)
+            })
+        });
         query.map_or(Json::Null, |query| self.select(&query))
     }
 

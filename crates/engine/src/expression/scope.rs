@@ -10,7 +10,8 @@ use semel_model::{Payload, RUN_FIELDS, TASK_FIELDS, TaskId, WorkflowStatus};
 use serde_json::json;
 
 use super::json::{Json, Object};
-use super::path::{Path, Pick, Step};
+use super::origin::Origin;
+use super::path::Path;
 use super::resolve::{Reading, Resolve};
 use crate::task::Task;
 use crate::turn::Turn;
@@ -33,18 +34,40 @@ impl Resolve for Turn<'_> {
     /// The whole path as a name of its own, not a path: what does not belong to the run.
     fn named(&mut self, name: &str, task: Option<TaskId>) -> Option<Json> {
         if name.starts_with("NETFLIX_") {
+            if !self.may_read(Origin::Environment, true, task) {
+                return Some(Json::Null);
+            }
             return self.environment_value(name).map(|value| Json::String(value.into()));
         }
         self.system_parameter(name, task).map(|value| Json::written(&value))
     }
 
+    fn is_data(&self, task: Option<TaskId>) -> bool {
+        self.fork_around(task).is_some()
+    }
+
+    /// A step that came as data reads its run and the tasks of its own fork. The environment is for
+    /// expressions that a registered definition has written.
+    fn may_read(&self, origin: Origin<'_>, is_written: bool, task: Option<TaskId>) -> bool {
+        let execution = self.execution();
+        let fork = self.fork_around(task);
+        let may_read = match origin {
+            Origin::Environment => {
+                fork.is_none() && !execution.definition().definition().came_as_data
+            }
+            Origin::Run => true,
+            Origin::Task(reference) => {
+                let is_near = || execution.newest(reference).is_some_and(|task| task.fork == fork);
+                fork.is_none() || is_near()
+            }
+        };
+        is_written && may_read
+    }
+
     /// The document a path starts in, and how many of its steps led there. A path has to begin with
     /// a name: one that would look at every task of the run finds nothing.
     fn root(&mut self, path: &Path) -> (Option<Arc<Json>>, usize) {
-        let name = |at: usize| match path.steps.get(at) {
-            Some(Step { is_deep: false, pick: Pick::Name(name) }) => Some(name.as_str()),
-            Some(_) | None => None,
-        };
+        let name = |at: usize| path.name(at);
         match (name(0), name(1)) {
             (Some("workflow"), Some("env")) => {
                 let is_inside = path.steps.len() > 3;
@@ -66,6 +89,16 @@ impl Resolve for Turn<'_> {
 }
 
 impl Turn<'_> {
+    /// The dynamic fork that brought the step of that task.
+    fn fork_around(&self, task: Option<TaskId>) -> Option<TaskId> {
+        let id = task?;
+        let upcoming = self.upcoming.as_ref().filter(|it| it.id == id);
+        match upcoming {
+            Some(upcoming) => upcoming.fork,
+            None => self.execution().task(id)?.fork,
+        }
+    }
+
     fn field(&mut self, head: &str, field: &str) -> Option<Arc<Json>> {
         if head == "workflow" {
             return self.run_field(field);

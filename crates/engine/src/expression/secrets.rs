@@ -132,6 +132,21 @@ pub fn disarmed(data: &Payload) -> Payload {
     }
 }
 
+impl Json {
+    /// The same value, in which nothing asks for a secret any more.
+    pub(super) fn disarmed(self) -> Self {
+        match self {
+            Self::String(text) => Self::String(text.into_shown().into()),
+            Self::Array(items) => Self::Array(items.into_iter().map(Self::disarmed).collect()),
+            Self::Object(object) => {
+                let entries = object.into_entries().into_iter();
+                Self::Object(entries.map(|(key, value)| (key, value.disarmed())).collect())
+            }
+            Self::Null | Self::Bool(_) | Self::Number(_) => self,
+        }
+    }
+}
+
 /// What is stored as people are shown it: without the `$` that makes it text.
 pub fn shown(stored: &Payload) -> Payload {
     if is_unfinished(stored) { Json::read(stored).to_data() } else { stored.clone() }

@@ -19,7 +19,7 @@ use crate::pin::{outer_name, unpinned_child};
 use crate::schedule::Site;
 use crate::schema::{embed_in_task, lacking_in, named_by};
 use crate::task::{Task, in_turns};
-use crate::tasks::given_definition::Known;
+use crate::tasks::given_definition::{Known, without_runtime_values};
 use crate::turn::{PAYLOAD_BYTES_MAX, Turn};
 
 impl Turn<'_> {
@@ -30,6 +30,14 @@ impl Turn<'_> {
             Ok(branches) => branches,
             Err(why) => return self.fail_run(id, why),
         };
+        if let Some(max) = self.fork_branches_exceeded(branches.len()) {
+            let count = branches.len();
+            let why = format!(
+                "the dynamic fork has {count} branches; fork_branches_max of the server allows {max} \
+                 (docs/errors/DEFINITION_SIZE.md)"
+            );
+            return self.fail_run(id, why);
+        }
         if let Some(why) = self.embed_definitions(&mut branches)? {
             return self.fail_run(id, why);
         }
@@ -55,7 +63,10 @@ impl Turn<'_> {
         let has_others = self.has_other_forks(site);
         let mut branches = styles::branches(&site.step, input, has_others)?;
         for branch in &mut branches {
-            loose::for_each_mut(branch, &mut lend_name);
+            loose::for_each_mut(branch, &mut |step| {
+                lend_name(step);
+                without_runtime_values(step);
+            });
         }
         self.checked(site, branches)
     }

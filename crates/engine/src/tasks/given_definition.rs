@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use semel_model::{Digest, ExecutionId, Payload, SchemaDef, TaskDef, WorkflowDef};
+use semel_model::{Digest, ExecutionId, Payload, SchemaDef, TaskDef, WorkflowDef, WorkflowTask};
 use serde_json::{Map, Value, json};
 
 use crate::change::Change;
@@ -18,9 +18,6 @@ use crate::turn::{PAYLOAD_BYTES_MAX, Turn};
 
 /// Broken rules that a reason tells of.
 const VIOLATIONS_TOLD_MAX: usize = 5;
-
-/// Of one definition that comes with the data. What is registered has a limit of the operator's.
-const TASKS_MAX: usize = 5_000;
 
 /// What a given definition is held to.
 #[derive(Clone, Copy)]
@@ -42,10 +39,14 @@ impl Turn<'_> {
         rules: Rules,
     ) -> Result<Result<Digest, String>, Stop> {
         let count = definition.step_count();
-        if count > TASKS_MAX {
-            let why =
-                format!("the definition has {count} tasks, more than the limit of {TASKS_MAX}");
-            return Ok(Err(why));
+        if let Some(max) = self.definition_tasks_exceeded(count) {
+            return Ok(Err(format!(
+                "the definition has {count} tasks, those inside others included; definition_tasks_max of the \
+                 server allows {max} (docs/errors/DEFINITION_SIZE.md)"
+            )));
+        }
+        if definition.came_as_data {
+            definition.for_each_step_mut(without_runtime_values);
         }
         let mut names = BTreeSet::new();
         let mut children = BTreeSet::new();
@@ -88,12 +89,21 @@ impl Turn<'_> {
             return Ok(Err(why));
         }
         if !self.execution().defined.contains_key(&pinned.digest()) {
-            let text = String::from_utf8(pinned.text()).expect("JSON is UTF-8");
+            let text = String::from_utf8(pinned.text().to_vec()).expect("JSON is UTF-8");
             let text = Payload::from_text(text).expect("what was just written is JSON");
             let definition = self.store(text);
             self.emit(Change::Defined { definition });
         }
         Ok(Ok(pinned.digest()))
+    }
+}
+
+/// The task definition that a step brings names values of the server to be handed out; one that came as
+/// data may not.
+pub(super) fn without_runtime_values(step: &mut WorkflowTask) {
+    let own = step.task_definition.as_mut().filter(|own| !own.runtime_metadata().is_empty());
+    if let Some(own) = own {
+        Arc::make_mut(own).runtime_metadata = None;
     }
 }
 

@@ -244,7 +244,9 @@ fn request(input: &Payload) -> Result<(StartWorkflowRequest, Option<WorkflowDef>
             request = StartWorkflowRequest { input, workflow_def, ..shown };
         }
     }
+    // Expressions in it were those of the step; whatever looks like one now came as data.
     let own = request.workflow_def.take();
+    let own = own.map(|own| WorkflowDef { came_as_data: true, ..own });
     let violations = request.violations();
     if violations.is_empty() {
         return Ok((request, own));

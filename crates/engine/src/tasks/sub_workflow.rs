@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use semel_model::{
     ExecutionId, ID_CHARS_MAX, IdempotencyStrategy, InlineDefinition, NAME_CHARS_MAX, Payload,
-    SubWorkflowParams, TaskId, TaskStatus, text_fault,
+    SubWorkflowParams, TaskId, TaskStatus, WorkflowDef, text_fault,
 };
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
@@ -145,7 +145,8 @@ impl Turn<'_> {
             Ok(wanted) => wanted,
             Err(error) => return Ok(Err(format!("subWorkflowParam cannot be used: {error}"))),
         };
-        let own = wanted.sub_workflow_definition.as_ref().map(read).transpose();
+        let own = wanted.sub_workflow_definition.as_ref();
+        let own = own.map(|given| self.own_definition(&task, given)).transpose();
         let (own, name, version) = match (own, wanted.name(), wanted.version()) {
             (Ok(Some(own)), _, _) => (Some(own.clone()), own.name, None),
             (Ok(None), Ok(name), Ok(version)) => (None, name, version),
@@ -207,6 +208,21 @@ impl Turn<'_> {
         let (edge, observed, mismatch) = (task.children, false, false);
         self.emit(Change::ChildAttached { task: id, child, edge, observed, mismatch });
         Ok(Ok(()))
+    }
+
+    fn own_definition(&self, task: &Task, given: &Value) -> Result<WorkflowDef, String> {
+        let own = read(given)?;
+        let came_as_data = own.came_as_data || self.brings_data(task);
+        Ok(WorkflowDef { came_as_data, ..own })
+    }
+
+    /// The definition that a SUB_WORKFLOW step brings was not written in a registered one.
+    fn brings_data(&self, task: &Task) -> bool {
+        let given = task.step.task().sub_workflow_param.as_ref();
+        let given = given.and_then(|given| given.workflow_definition.as_ref());
+        let is_computed = matches!(given, Some(InlineDefinition::Expression(_)));
+        let is_inside = self.execution().definition().definition().came_as_data;
+        is_computed || is_inside || task.fork.is_some()
     }
 
     /// Whether a run exists under the key of the child, and what that means for the task.

@@ -194,6 +194,20 @@ impl Turn<'_> {
         self.used.loop_turns_max = self.facts.loop_turns_max;
     }
 
+    /// The limit of tasks, if a definition that a step brings has more.
+    pub(crate) fn definition_tasks_exceeded(&mut self, tasks: usize) -> Option<usize> {
+        let max = self.facts.sizes.definition_tasks_max.filter(|max| tasks > *max)?;
+        self.used.sizes.definition_tasks_max = Some(max);
+        Some(max)
+    }
+
+    /// The limit of branches, if a dynamic fork has more.
+    pub(crate) fn fork_branches_exceeded(&mut self, branches: usize) -> Option<usize> {
+        let max = self.facts.sizes.fork_branches_max.filter(|max| branches > *max)?;
+        self.used.sizes.fork_branches_max = Some(max);
+        Some(max)
+    }
+
     /// An environment value by its name; that it was read is noted.
     pub(crate) fn environment_value(&mut self, name: &str) -> Option<String> {
         self.used.environment.take(&self.facts.environment, name)

@@ -127,8 +127,12 @@ impl Bench {
             now: self.now,
             deliveries,
             epoch: self.epoch,
-            environment: self.environment.clone(),
-            loop_turns_max: self.turns_max,
+            environment: match self.environment.is_empty() {
+                true => self.shelf.environment.clone(),
+                false => self.environment.clone(),
+            },
+            loop_turns_max: self.turns_max.or(self.shelf.turns_max),
+            sizes: self.shelf.sizes,
             ..Facts::default()
         };
         facts.at_hand.counts_descendants = self.shelf.descendants.is_some();

@@ -304,3 +304,28 @@ fn numbers_keep_their_text_on_the_way_through_a_run() {
     assert_eq!(run.execution.output().text(), r#"{"p":1.10}"#);
     run.replay();
 }
+
+#[test]
+fn data_never_says_where_a_path_begins() {
+    let armed = json!({"inputParameters": {"armed": "${workflow.secrets.BANK}", "k": "v"}});
+    let asks = json!({"inputParameters": {
+        "whole": "${${workflow.input.way}}",
+        "rest": "${${workflow.input.half}.input.armed}",
+        "document": "${workflow.input.l.concat(${workflow.input.far})}",
+        "chosen": "${first.input.${workflow.input.key}}",
+        "plain": "${first.input.${workflow.input.plain}}",
+        "written": "${first.input.armed}",
+        "beside": "${workflow.input.l[?(@ == $.first.input.k || @ == ${workflow.input.one})]}"}});
+    let first = with(step("first", json!({})), armed);
+    let mut run = Bench::start(
+        flow(&[first, with(step("a", json!({})), asks)]),
+        json!({"way": "first.input.armed", "half": "first", "far": "$.first.input.k", "l": ["v", 1],
+            "key": "armed", "plain": "k", "one": 1}),
+    );
+    run.complete("first", json!({}));
+    let expected = json!({"whole": null, "rest": null, "document": null,
+        "chosen": "$${workflow.secrets.BANK}", "plain": "v",
+        "written": "${workflow.secrets.BANK}", "beside": ["v", 1]});
+    assert_eq!(run.attempt("a", 0).input.value(), expected);
+    run.replay();
+}

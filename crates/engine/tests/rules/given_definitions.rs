@@ -4,7 +4,9 @@
 //! * docs/reference/rules/task-types.md#sub_workflow
 //! * docs/reference/rules/task-types.md#start_workflow
 
-use semel_engine::Event;
+use std::sync::Arc;
+
+use semel_engine::{Event, SizeLimits};
 use semel_model::{ExecutionId, SchemaDef, WorkflowDef, WorkflowStatus};
 use serde_json::{Value, json};
 
@@ -221,4 +223,63 @@ fn a_schema_that_a_given_definition_names_is_the_one_registered_when_it_is_begun
     let bad = family.start("flow", json!({"n": "x"}));
     family.reads(bad, &["FAILED", "s 0 FAILED"]);
     family.run(good).replay();
+}
+
+#[test]
+fn a_given_definition_has_the_limit_that_the_server_says_and_no_other() {
+    let many: Vec<Value> = (0..4).map(|at| once(&format!("x{at}"))).collect();
+    let own = named("own", &many);
+    for (max, fits) in [(3, false), (4, true)] {
+        for brings in
+            [bringing(json!("${workflow.input.d}")), bringing(own.clone()), beginning(own.clone())]
+        {
+            let at = brings["taskReferenceName"].as_str().expect("a name").to_owned();
+            let mut family = family(&[brings]);
+            Arc::make_mut(&mut family.shelf).sizes =
+                SizeLimits { definition_tasks_max: Some(max), ..SizeLimits::default() };
+            let id = family.start("flow", json!({ "d": own }));
+            assert_eq!(family.members.len() == 2, fits, "{max} {at}");
+            if !fits {
+                let why = reason(&family, id, &at);
+                assert!(why.starts_with("the definition has 4 tasks"), "{why}");
+                assert!(why.contains("definition_tasks_max of the server allows 3"), "{why}");
+            }
+            family.run(id).replay();
+        }
+    }
+}
+
+#[test]
+fn only_a_definition_written_in_a_registered_one_reads_the_environment() {
+    let asks = json!({"inputParameters": {"env": "${workflow.env.REGION}", "in": "<${workflow.env.REGION}>",
+        "old": "${NETFLIX_ENV}", "far": "${concat($.workflow.env.REGION)}"}});
+    let metadata = json!({"name": "x", "runtimeMetadata": ["BANK"]});
+    let step = with(with(once("x"), asks), json!({"taskDefinition": metadata}));
+    let own = named("own", &[step]);
+    let inside = named("outer", &[bringing(own.clone())]);
+    for (brings, is_written) in [
+        (bringing(own.clone()), true),
+        (bringing(json!("${workflow.input.d}")), false),
+        (bringing(json!("${workflow.input.inside}")), false),
+    ] {
+        let mut family = family(std::slice::from_ref(&brings));
+        let values = [("REGION", "eu"), ("NETFLIX_ENV", "test")];
+        Arc::make_mut(&mut family.shelf).environment =
+            values.map(|(name, value)| (name.to_owned(), value.to_owned())).into_iter().collect();
+        let id = family.start("flow", json!({"d": own, "inside": inside}));
+        let mut child = family.child(id, "s");
+        if let Some(task) = family.execution(child).latest("s") {
+            assert!(task.child.is_none(), "it waits for a commit of its own");
+            family.tick(1);
+            child = family.child(child, "s");
+        }
+        let task = family.execution(child).latest("x").expect("it was scheduled").clone();
+        let expected = match is_written {
+            true => json!({"env": "eu", "in": "<eu>", "old": "test", "far": "eu"}),
+            false => json!({"env": null, "in": "<null>", "old": null, "far": null}),
+        };
+        assert_eq!(task.input.value(), expected, "{brings}");
+        assert_eq!(task.step.policy().runtime_metadata().is_empty(), !is_written, "{brings}");
+        family.run(child).replay();
+    }
 }

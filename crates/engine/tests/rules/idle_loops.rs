@@ -1,10 +1,14 @@
 //! # Loops that go on by themselves have an end, and those that wait have none
 
-use semel_engine::Event;
-use semel_model::TaskResultStatus;
+use std::sync::Arc;
+
+use semel_engine::{Event, Said as Verdict, Slot};
+use semel_model::{ExecutionId, TaskResultStatus};
 use serde_json::{Value, json};
 
 use crate::bench::Bench;
+use crate::children::{named, sub};
+use crate::family::Family;
 use crate::shapes::{Said, flow, for_each, noop, once, payload, repeat};
 
 const TURNS_MAX: u32 = 5;
@@ -106,4 +110,38 @@ fn a_list_ends_by_itself_however_long_it_is() {
     let begun = Event::Started(run.plain_start());
     run.happen(begun, &[payload(&json!({ "items": items }))]).expect("a run begins");
     assert_eq!(run.story()[0], "COMPLETED");
+}
+
+/// A loop over a child of that step. True: it has ended within four times the limit.
+fn ends_over_child(step: Value, work: impl Fn(&mut Family, ExecutionId)) -> bool {
+    let looping = named("parent", &[repeat("l", &[sub("s", "child")])]);
+    let mut family = Family::of(&[named("child", &[step]), looping]);
+    Arc::make_mut(&mut family.shelf).turns_max = Some(TURNS_MAX);
+    let parent = family.start("parent", json!({}));
+    for turn in 1..=4 * TURNS_MAX {
+        let child = family.child(parent, &format!("s__{turn}"));
+        work(&mut family, child);
+        family.deliver_all();
+        let goes_on = family.run(parent).answer("l", Verdict::Value(Slot(0)));
+        family.tell(parent, goes_on, &[payload(&json!(true))]).expect("an answer is taken");
+        if family.execution(parent).is_closed() {
+            let reason = family.execution(parent).latest("l").unwrap().reason.clone();
+            assert!(reason.is_some_and(|reason| reason.contains("loop_turns_max")));
+            family.run(parent).replay();
+            return true;
+        }
+    }
+    family.run(parent).replay();
+    false
+}
+
+#[test]
+fn a_child_that_does_all_by_itself_is_no_excuse() {
+    assert!(ends_over_child(noop("n"), |_, _| {}));
+}
+
+#[test]
+fn a_child_that_a_worker_has_a_part_in_begins_the_count_anew() {
+    let complete = |family: &mut Family, child| family.complete(child, "w", json!({}));
+    assert!(!ends_over_child(once("w"), complete));
 }

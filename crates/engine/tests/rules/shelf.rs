@@ -5,7 +5,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use semel_engine::{Claim, Descendants, Facts, Pinned, Record, RecordKey, Registry, Rows, pin};
+use semel_engine::{
+    Claim, Descendants, Environment, Facts, Pinned, Record, RecordKey, Registry, Rows, SizeLimits,
+    pin,
+};
 use semel_model::{Digest, SchemaDef, TaskDef, WorkflowDef};
 use serde_json::Value;
 
@@ -20,6 +23,10 @@ pub(crate) struct Shelf {
     pub(crate) schemas: BTreeMap<(String, i32), SchemaDef>,
     /// None: nobody counts.
     pub(crate) descendants: Option<Descendants>,
+    /// Turns of loops that may follow each other by themselves.
+    pub(crate) turns_max: Option<u32>,
+    pub(crate) sizes: SizeLimits,
+    pub(crate) environment: Environment,
 }
 
 impl Shelf {

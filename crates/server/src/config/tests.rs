@@ -4,9 +4,8 @@
 
 mod page;
 
-use std::path::PathBuf;
-
 use super::*;
+use std::path::PathBuf;
 
 /// A directory of its own, an environment of its own.
 struct Operator {
@@ -91,6 +90,7 @@ const SAMPLES: &[(&str, [&str; 3])] = &[
     ("loop_turns_max", ["0", "1", "1000000000"]),
     ("definition_tasks_max", ["1", "2", "1000000"]),
     ("definition_bytes_max", ["1", "2", "3"]),
+    ("fork_branches_max", ["1", "2", "1000000"]),
     ("open_descendants_max", ["1", "2", "10000000"]),
     ("hosts", ["semel", "*.internal,semel.example:8443", "a"]),
     ("cors_origins", ["http://a", "http://b,http://c", "https://d:1"]),
@@ -145,6 +145,7 @@ fn nothing_said_means_the_defaults() {
         loop_turns_max: 10_000,
         definition_tasks_max: 5_000,
         definition_bytes_max: 4 * 1024 * 1024,
+        fork_branches_max: 20_000,
         open_descendants_max: 50_000,
         hosts: vec![],
         cors_origins: vec![],
@@ -371,8 +372,7 @@ fn keys_are_read_newest_first_and_never_shown() {
 #[test]
 fn an_address_others_can_reach_needs_auth_or_insecure() {
     for listen in ["0.0.0.0:8080", "192.168.1.2:80", "[::]:8080"] {
-        let operator = Operator::new().flag("listen", listen);
-        let refusal = operator.refusal();
+        let refusal = Operator::new().flag("listen", listen).refusal();
         assert!(refusal.starts_with(&format!("listen = {listen} (from --listen) can be reached")));
         assert!(refusal.contains("--insecure") && refusal.contains("--auth"), "{refusal}");
         for way_out in ["SEMEL_INSECURE", "SEMEL_AUTH"] {

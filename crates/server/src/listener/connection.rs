@@ -35,7 +35,7 @@ pub(super) async fn serve(
     mut closed: watch::Receiver<bool>,
 ) {
     let entry = &place.entry;
-    let io = TokioIo::new(Stream::new(stream, Arc::clone(entry)));
+    let io = TokioIo::new(Stream::new(stream, &place));
     let from = Connection { peer, is_spare: entry.is_spare };
     let service = service_fn(|request| answer(request, from, door.clone(), entry));
     let served = http1::Builder::new().max_buf_size(HEAD_BYTES_MAX).serve_connection(io, service);

@@ -20,6 +20,9 @@ const WAITED_AT_LEAST: Duration = Duration::from_secs(1);
 /// How long a client may take to notice that its connection has ended.
 const LEAVING: Duration = Duration::from_secs(5);
 
+/// The first buffer of a connection. It is in the budget of memory by the number of connections.
+pub(super) const CONNECTION_BYTES: usize = 8 * 1024;
+
 /// As much of an answer has to be taken, or of a body to come, before it counts as going on.
 pub(super) const PROGRESS_BYTES: usize = 64 * 1024;
 
@@ -54,6 +57,8 @@ pub(super) struct Entry {
     stalled: AtomicU64,
     /// Bytes that it has taken since.
     taken: AtomicUsize,
+    /// Bytes of the head that is under way.
+    head: AtomicUsize,
     pub(super) ended: Notify,
 }
 
@@ -71,6 +76,7 @@ impl Entry {
             doing: AtomicU64::new(0),
             stalled: AtomicU64::new(0),
             taken: AtomicUsize::new(0),
+            head: AtomicUsize::new(0),
             ended: Notify::new(),
         };
         entry.enter(Phase::New);
@@ -78,7 +84,22 @@ impl Entry {
     }
 
     pub(super) fn enter(&self, phase: Phase) {
+        self.forget_head();
         self.enter_since(phase, now_ms());
+    }
+
+    /// So much more of a head has come. What all requests hold together then, if that has grown.
+    fn hold_head(&self, bytes: usize) -> Option<usize> {
+        let before = self.head.fetch_add(bytes, Ordering::Relaxed);
+        let more = counted(before + bytes) - counted(before);
+        (more > 0).then(|| semel_api::hold_head(more))
+    }
+
+    fn forget_head(&self) {
+        let bytes = counted(self.head.swap(0, Ordering::Relaxed));
+        if bytes > 0 {
+            semel_api::free_head(bytes);
+        }
     }
 
     pub(super) fn enter_since(&self, phase: Phase, since: u64) {
@@ -149,6 +170,17 @@ impl Entry {
     }
 }
 
+impl Drop for Entry {
+    fn drop(&mut self) {
+        self.forget_head();
+    }
+}
+
+/// What of a head is counted: every connection has the first buffer anyway.
+fn counted(bytes: usize) -> usize {
+    bytes.saturating_sub(CONNECTION_BYTES)
+}
+
 pub(super) struct Register {
     rules: Rules,
     entries: Mutex<HashMap<u64, Arc<Entry>>>,
@@ -159,7 +191,7 @@ pub(super) struct Register {
 /// Where a connection stands in the register until it ends.
 pub(super) struct Place {
     pub(super) entry: Arc<Entry>,
-    register: Arc<Register>,
+    pub(super) register: Arc<Register>,
     number: u64,
 }
 
@@ -229,6 +261,26 @@ impl Register {
         longest.inspect(|entry| end(entry, "room")).is_some()
     }
 
+    /// So much more of the head of that connection has come. Where heads and bodies take more than their share
+    /// of the memory, the connection that has been sending its head for longest ends: others need no time.
+    pub(super) fn note_head(&self, entry: &Entry, bytes: usize) {
+        let is_full =
+            entry.hold_head(bytes).is_some_and(|held| held > self.rules.requests_bytes_max);
+        if !is_full {
+            return;
+        }
+        let entries = self.entries();
+        let heads =
+            entries.values().filter(|entry| counted(entry.head.load(Ordering::Relaxed)) > 0);
+        let heads = heads.filter(|entry| entry.phase() == Phase::Head);
+        let longest = heads.min_by_key(|entry| entry.doing().1).map(Arc::clone);
+        drop(entries);
+        if let Some(entry) = longest {
+            entry.forget_head();
+            end(&entry, "heads");
+        }
+    }
+
     pub(super) fn end_overdue(&self) {
         let now = now_ms();
         for entry in self.entries().values() {
@@ -264,6 +316,7 @@ mod tests {
         let second = Duration::from_secs(1);
         Arc::new(Register::new(Rules {
             connections_max,
+            requests_bytes_max: 1_000_000,
             head: 10 * second,
             idle: 100 * second,
             stalled: 30 * second,
@@ -305,6 +358,29 @@ mod tests {
         }
         entry.stalls();
         assert!(waited(Phase::Serving), "its answer is not taken");
+    }
+
+    #[test]
+    fn the_head_that_takes_longest_makes_room_for_the_others() {
+        let register = register(99);
+        let places: Vec<_> = (0..30u64)
+            .map(|at| {
+                let place = register.admit();
+                place.entry.enter_since(Phase::Head, now_ms() + at);
+                place
+            })
+            .collect();
+        let is_ended = |place: &Place| place.entry.head.load(Ordering::Relaxed) == 0;
+        for place in &places {
+            register.note_head(&place.entry, CONNECTION_BYTES);
+            register.note_head(&place.entry, 50_000);
+        }
+        let ended: Vec<usize> = (0..30).filter(|at| is_ended(&places[*at])).collect();
+        assert!(ended.len() >= 10, "{ended:?}");
+        assert_eq!(ended, (0..ended.len()).collect::<Vec<_>>(), "the oldest go first");
+        places[29].entry.enter(Phase::Serving);
+        assert!(is_ended(&places[29]), "a head that is whole is not counted");
+        drop(places);
     }
 
     #[test]

@@ -12,20 +12,22 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-use super::register::{Entry, Phase};
+use super::register::{Entry, Phase, Place, Register};
 
 const DISCARD_AT_ONCE: usize = 16 * 1024;
 
 pub(super) struct Stream {
     inner: TcpStream,
     entry: Arc<Entry>,
+    register: Arc<Register>,
     /// We have said that nothing more comes.
     is_over: bool,
 }
 
 impl Stream {
-    pub(super) fn new(inner: TcpStream, entry: Arc<Entry>) -> Self {
-        Self { inner, entry, is_over: false }
+    pub(super) fn new(inner: TcpStream, place: &Place) -> Self {
+        let (entry, register) = (Arc::clone(&place.entry), Arc::clone(&place.register));
+        Self { inner, entry, register, is_over: false }
     }
 
     /// Whether the client may still be sending what nobody will read.
@@ -51,9 +53,12 @@ impl AsyncRead for Stream {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.inner).poll_read(context, buffer))?;
-        let has_come = buffer.filled().len() > before;
-        if has_come && matches!(self.entry.phase(), Phase::New | Phase::Idle) {
+        let come = buffer.filled().len() - before;
+        if come > 0 && matches!(self.entry.phase(), Phase::New | Phase::Idle) {
             self.entry.enter(Phase::Head);
+        }
+        if self.entry.phase() == Phase::Head {
+            self.register.note_head(&self.entry, come);
         }
         Poll::Ready(Ok(()))
     }
