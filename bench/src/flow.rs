@@ -4,6 +4,7 @@
 //! open tasks, and hostile scripts; beside the last two a probe measures what others feel.
 //! **May not:** compare with another run: the ratios of one run are the figures.
 
+pub(crate) mod fork;
 mod probe;
 mod shapes;
 

@@ -71,6 +71,8 @@ enum Command {
     Churn(churn::Options),
     /// Forks, loops, an execution of many tasks, its end, and hostile scripts.
     Flow(flow::Options),
+    /// A branch of a fork of 1,000 against one of 10,000, and a probe beside the large one.
+    Fork(flow::fork::Options),
     /// Time to healthy, resident memory when idle, size of the binary.
     Idle(ServerOptions),
 }
@@ -106,6 +108,7 @@ fn run(arguments: &Arguments) -> Result<()> {
             Command::Nodes(options) => nodes::run(options).await,
             Command::Churn(options) => churn::run(options).await,
             Command::Flow(options) => flow::run(options).await,
+            Command::Fork(options) => flow::fork::run(options).await,
             Command::Idle(options) => idle(options).await,
         }
     })?;

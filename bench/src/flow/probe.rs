@@ -35,8 +35,13 @@ impl Probe {
     /// How long each took, shortest first.
     pub(super) async fn run(&mut self, lasting: Duration) -> Result<Vec<Duration>> {
         let begun = Instant::now();
+        self.until(|| begun.elapsed() >= lasting).await
+    }
+
+    /// The same until something else is over.
+    pub(super) async fn until(&mut self, is_over: impl Fn() -> bool) -> Result<Vec<Duration>> {
         let mut took = Vec::new();
-        while begun.elapsed() < lasting {
+        while !is_over() {
             let started = Instant::now();
             self.client.send(&self.start).await?;
             took.push(started.elapsed());

@@ -21,11 +21,16 @@ pub(super) struct Pair {
 }
 
 pub(super) fn pairs(branches: usize, turns: usize) -> Vec<Pair> {
+    let mut pairs = forks(branches);
+    pairs.push(Pair { name: "loop", small: repeated(turns), large: repeated(10 * turns) });
+    pairs
+}
+
+pub(super) fn forks(branches: usize) -> Vec<Pair> {
     let pair = |name, small, large| Pair { name, small, large };
     vec![
         pair("fork", fork(branches), fork(10 * branches)),
         pair("dynamic_fork", dynamic_fork(branches), dynamic_fork(10 * branches)),
-        pair("loop", repeated(turns), repeated(10 * turns)),
     ]
 }
 

@@ -15,7 +15,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use semel_model::{Payload, TaskId, WorkflowDef, is_templated};
+use semel_model::{Ordered, Payload, TaskId, WorkflowDef, is_templated};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::decide::{Rejection, Stop};
@@ -198,6 +199,19 @@ pub(crate) fn merged(under: &Payload, over: &Payload) -> Payload {
         }
         _ => over.clone(),
     }
+}
+
+/// An object with these members, in place of those of the same name. The texts of the others stay as they are.
+pub(crate) fn with_members<const N: usize>(
+    object: &Payload,
+    members: [(&str, Box<RawValue>); N],
+) -> Payload {
+    let before: Ordered<Box<RawValue>> = serde_json::from_str(object.text()).unwrap_or_default();
+    let before = before.iter().map(|(name, text)| (name.to_owned(), text.clone()));
+    let members = members.into_iter().map(|(name, text)| (name.to_owned(), text));
+    let all: Ordered<Box<RawValue>> = before.chain(members).collect();
+    let text = serde_json::to_string(&all).expect("members with their texts are an object");
+    Payload::from_text(text).expect("an object is JSON")
 }
 
 /// The second object, its lists put behind those of the first.

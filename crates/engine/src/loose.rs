@@ -4,13 +4,14 @@
 //! definition, because workers' queues and timeouts follow from them, but each stands alone: no step
 //! follows another. Their inputs are data: what looks like an expression in them is not one.
 
+pub(crate) mod brief;
+
 use std::collections::BTreeMap;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use semel_model::{TaskDef, WorkflowDef, WorkflowTask};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 
 use crate::pin::Pinned;
 
@@ -47,7 +48,7 @@ pub(crate) fn write(steps: Vec<WorkflowTask>, of: &WorkflowDef) -> String {
             step.task_definition = (*shared != definition).then_some(definition);
         });
         // As text at once: the values of many steps take thirty times as much memory.
-        branches.push(to_raw_value(&brief(&step)).expect("a value has a text"));
+        branches.push(brief::text(&step));
     }
     let written = Written { branches, definitions, workflow: of.name.clone(), version: of.version };
     serde_json::to_string(&written).expect("steps are plain data")
@@ -65,17 +66,6 @@ pub(crate) fn parse(text: &[u8]) -> Result<Pinned, serde_json::Error> {
     let definition =
         WorkflowDef { name: workflow, version, tasks: Some(branches), ..WorkflowDef::default() };
     Ok(Pinned::stored_as(text.to_vec(), definition, true))
-}
-
-/// A step without what it does not say.
-pub(crate) fn brief(step: &WorkflowTask) -> Value {
-    static UNSAID: LazyLock<Value> =
-        LazyLock::new(|| serde_json::to_value(WorkflowTask::default()).expect("plain data"));
-    let mut said = serde_json::to_value(step).expect("a step is plain data");
-    if let Value::Object(said) = &mut said {
-        said.retain(|key, value| UNSAID.get(key) != Some(value));
-    }
-    said
 }
 
 /// A step and all that is inside it.

@@ -4,6 +4,8 @@
 //! and the whole is stored once under its digest. Later edits or deletes never reach a running
 //! execution.
 
+mod called;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -12,7 +14,6 @@ use semel_model::{
     Digest, InlineDefinition, Payload, SchemaDef, TaskDef, TaskTimeoutPolicy, WorkflowDef,
     WorkflowTask,
 };
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use crate::kinds::{self, Kind};
@@ -76,6 +77,8 @@ pub struct Pinned {
     definition: Arc<WorkflowDef>,
     /// The whole tree, in the order of the text.
     steps: Vec<Step>,
+    /// Those of them that are inside no other.
+    top: Vec<usize>,
     by_reference: BTreeMap<String, usize>,
     enforced: Enforced,
     lacking: OnceLock<Option<String>>,
@@ -103,11 +106,24 @@ impl Pinned {
         let Tree { definition: digest, steps } = tree;
         let by_reference =
             steps.iter().enumerate().map(|(at, step)| (step.reference().to_owned(), at)).collect();
+        let is_at_top = |(at, step): (usize, &Step)| step.0.around.is_none().then_some(at);
+        let top = steps.iter().enumerate().filter_map(is_at_top).collect();
         let is_heard =
             definition.workflow_status_listener_enabled || steps.iter().any(Step::tells_states);
         let definition = Arc::new(definition);
         let (enforced, lacking, secrets) = Default::default();
-        Self { digest, text, definition, steps, by_reference, enforced, lacking, secrets, is_heard }
+        Self {
+            digest,
+            text,
+            definition,
+            steps,
+            top,
+            by_reference,
+            enforced,
+            lacking,
+            secrets,
+            is_heard,
+        }
     }
 
     /// Reads back what [`Pinned::text`] wrote.
@@ -176,7 +192,15 @@ impl Pinned {
 
     /// The steps that are inside no other.
     pub(crate) fn top(&self) -> impl Iterator<Item = &Step> {
-        self.steps.iter().filter(|step| step.0.around.is_none())
+        self.top.iter().map(|at| &self.steps[*at])
+    }
+
+    pub(crate) fn top_count(&self) -> usize {
+        self.top.len()
+    }
+
+    pub(crate) fn top_at(&self, at: usize) -> Option<&Step> {
+        self.top.get(at).map(|at| &self.steps[*at])
     }
 
     /// What a run's variables are when it begins.
@@ -280,36 +304,6 @@ impl PartialEq for Step {
 impl fmt::Debug for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} of {}", self.reference(), self.definition())
-    }
-}
-
-/// What a step is called: all that a snapshot says of it.
-#[derive(Serialize, Deserialize)]
-struct Called {
-    reference: String,
-    definition: Digest,
-}
-
-impl Serialize for Step {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (reference, definition) = (self.reference().to_owned(), self.definition());
-        Called { reference, definition }.serialize(serializer)
-    }
-}
-
-/// Only called so: whoever reads one looks it up in its definition.
-impl<'de> Deserialize<'de> for Step {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Called { reference, definition } = Called::deserialize(deserializer)?;
-        let task = WorkflowTask { task_reference_name: reference, ..WorkflowTask::default() };
-        let placed = Placed {
-            task: Arc::new(task),
-            definition,
-            next: None,
-            around: None,
-            enforced: Enforced::default(),
-        };
-        Ok(Self(Arc::new(placed)))
     }
 }
 

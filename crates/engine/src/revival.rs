@@ -149,13 +149,14 @@ impl Turn<'_> {
 
     /// Going on there would end the run, and with it what it was revived for.
     fn leads_to_terminate(&self, task: &Task) -> bool {
-        let next = match task.kind().is_fork() {
-            true => self.heads(task, 0),
-            false => vec![self.chosen(task).or_else(|| self.next_after(task))],
+        let ends = |site: Site| {
+            let is_begun = self.execution().latest(&site.reference).is_some();
+            !is_begun && site.step.kind() == Kind::Terminate
         };
-        let mut unbegun =
-            next.iter().flatten().filter(|it| self.execution().latest(&it.reference).is_none());
-        unbegun.any(|it| it.step.kind() == Kind::Terminate)
+        match task.kind().is_fork() {
+            true => self.heads(task).any(ends),
+            false => self.chosen(task).or_else(|| self.next_after(task)).is_some_and(ends),
+        }
     }
 
     pub(crate) fn restart(&mut self, definition: Option<Digest>) -> Result<(), Stop> {

@@ -103,15 +103,15 @@ impl Turn<'_> {
         let is_dynamic = site.step.kind() == Kind::Dynamic;
         let site = if is_dynamic { self.dynamic(site, task)? } else { site };
         let step = &site.step;
-        let later = self.must_wait(step);
         let (input, costly) = self.chosen_input(&site, task, replaces, by);
         let bytes = self.payload(input).len();
         let is_small = bytes <= PAYLOAD_BYTES_MAX;
         let input = if is_small { input } else { self.store(Payload::empty()) };
-        if let Some(why) = self.unforkable(&site, input) {
+        if let Some(why) = self.unforkable(&site, task, input) {
             let why = costly.unwrap_or(why);
             return self.close_execution(Ending::of(WorkflowStatus::Failed, Some(why)));
         }
+        let later = self.must_wait(step) || self.forks_later(task);
         let system = step.kind().is_system();
         let choice = match step.kind().is_reserved() {
             true => Choice::Settled(None),

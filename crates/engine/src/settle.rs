@@ -17,8 +17,8 @@ use crate::schedule::Site;
 use crate::task::{Flow, Task};
 use crate::turn::Turn;
 
-/// Tasks that one commit begins and ends, about.
-pub(crate) const STEPS_MAX: usize = 1_000;
+/// Tasks that one commit begins and ends, about: everybody else waits for it.
+pub(crate) const STEPS_MAX: usize = 500;
 
 impl Turn<'_> {
     pub(crate) fn settle(&mut self) -> Result<(), Stop> {

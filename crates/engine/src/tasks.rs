@@ -80,7 +80,7 @@ impl Turn<'_> {
             task.system && task.status == TaskStatus::Scheduled && !task.is_held_back()
         };
         let Some(task) = self.task(id).filter(waits) else { return Ok(()) };
-        if self.must_wait(&task.step) || self.is_leaving() {
+        if self.must_wait(&task.step) || self.has_done_enough() || self.is_leaving() {
             return Ok(()); // It is still due, so the run wakes again at once.
         }
         self.emit(Change::TaskBegan { task: id });

@@ -9,7 +9,7 @@ mod known;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use semel_model::{Digest, Payload, TaskId, TaskStatus, Timestamp, WorkflowStatus};
+use semel_model::{Digest, Payload, TaskId, TaskStatus, Timestamp, WorkflowStatus, WorkflowTask};
 
 use crate::apply::Page;
 use crate::change::{Change, HandOutFacts};
@@ -70,6 +70,8 @@ pub(crate) struct Turn<'a> {
     pub(crate) missing: Vec<RecordKey>,
     /// Effects are done once more.
     pub(crate) redoes: bool,
+    /// What the data of the dynamic fork that is being made say of its branches.
+    pub(crate) forking: Option<(TaskId, Vec<WorkflowTask>)>,
     /// What became of effects whose tasks have ended for good.
     pub(crate) outcomes: Vec<(TaskId, Outcome)>,
     /// Tasks that have failed and may be tried again.
@@ -135,6 +137,7 @@ impl<'a> Turn<'a> {
             revives_as: "",
             missing: Vec::new(),
             redoes: false,
+            forking: None,
             outcomes: Vec::new(),
             failed: Vec::new(),
             known: BTreeMap::new(),

@@ -126,7 +126,7 @@ impl Mirror {
 
     /// Told with every head: tasks that are left of an execution that is over are not handed out.
     pub fn set_ended(&mut self, id: ExecutionId, has_ended: bool) {
-        if has_ended && !self.of_execution(id).is_empty() {
+        if has_ended && self.has_tasks(id) {
             self.ended.insert(id);
         } else if !self.ended.is_empty() {
             self.ended.remove(&id);
@@ -135,7 +135,7 @@ impl Mirror {
 
     /// Without tasks it makes no difference.
     fn forget_ended(&mut self, id: ExecutionId) {
-        if self.ended.contains(&id) && self.of_execution(id).is_empty() {
+        if self.ended.contains(&id) && !self.has_tasks(id) {
             self.ended.remove(&id);
         }
     }
@@ -281,9 +281,18 @@ impl Mirror {
     }
 
     pub fn of_execution(&self, execution: ExecutionId) -> Vec<Place> {
+        self.places_of(execution).copied().collect()
+    }
+
+    /// Looks at one task at most: a run that is over may have very many left.
+    fn has_tasks(&self, execution: ExecutionId) -> bool {
+        self.places_of(execution).next().is_some()
+    }
+
+    fn places_of(&self, execution: ExecutionId) -> impl Iterator<Item = &Place> {
         let first = Place { execution, task: TaskId::from_bytes([0; 16]) };
         let last = Place { execution, task: TaskId::from_bytes([0xff; 16]) };
-        self.spots.range(first..=last).map(|(place, _)| *place).collect()
+        self.spots.range(first..=last).map(|(place, _)| place)
     }
 
     /// What has come due; each is offered again only after a while, unless a commit moves it.

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use semel_model::{Digest, Payload, TaskId, TaskStatus, Timestamp, WorkflowTask};
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
 use crate::execution::{Deadline, Execution};
-use crate::expression::merged;
+use crate::expression::{merged, with_members};
 use crate::kinds::Kind;
 use crate::loose::brief;
 use crate::pin::{Pinned, Step};
@@ -34,11 +35,11 @@ impl Execution {
     pub(super) fn fork(&mut self, id: TaskId, begun: u32, branches: Option<Digest>) {
         let first = self.expect_task(id).flow == Flow::Fork { begun: 0, branches: None };
         let defined = branches.filter(|_| first).and_then(|digest| self.defined.get(&digest));
-        let told = defined.map(|pinned| told_of_branches(pinned));
+        let defined = defined.cloned();
         self.alter(id, |task| {
             task.flow = Flow::Fork { begun, branches };
-            if let Some(told) = told {
-                task.input = merged(&task.input, &told);
+            if let Some(branches) = defined {
+                task.input = telling_of_branches(&task.input, &branches);
             }
         });
     }
@@ -144,16 +145,18 @@ pub(super) fn flow_of(step: &Step, input: &Payload) -> Flow {
     }
 }
 
-/// What the input of a dynamic fork says of its branches.
-fn told_of_branches(branches: &Pinned) -> Payload {
+/// The input of a dynamic fork, and what it says of its branches.
+fn telling_of_branches(input: &Payload, branches: &Pinned) -> Payload {
+    let steps = branches.top().map(|step| {
+        let mut step = WorkflowTask::clone(step.task());
+        step.task_definition = None;
+        brief::text(&step)
+    });
     let names: Vec<&str> = branches.top().map(Step::reference).collect();
-    let told = |step: &Step| {
-        let mut told = brief(step.task());
-        told.as_object_mut().map(|fields| fields.remove("taskDefinition"));
-        told
-    };
-    let steps: Vec<Value> = branches.top().map(told).collect();
-    Payload::from_value(&json!({"forkedTasks": names, "forkedTaskDefs": steps}))
+    let steps: Vec<Box<RawValue>> = steps.collect();
+    let names = to_raw_value(&names).expect("names have a text");
+    let steps = to_raw_value(&steps).expect("texts have a text");
+    with_members(input, [("forkedTasks", names), ("forkedTaskDefs", steps)])
 }
 
 /// The names in `joinOn`, and those of an EXCLUSIVE_JOIN's defaults, each once.

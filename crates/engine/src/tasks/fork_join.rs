@@ -30,13 +30,13 @@ impl Turn<'_> {
     /// The first task of each branch, and the JOIN.
     pub(crate) fn begin_branches(&mut self, task: &Task) -> Result<(), Stop> {
         let Flow::Fork { begun, branches } = task.flow else { return Ok(()) };
-        for (at, head) in (begun..).zip(self.heads(task, begun as usize)) {
+        for at in begun..self.branch_count(task) {
             if self.has_done_enough() {
                 self.emit(Change::Forked { task: task.id, begun: at, branches });
                 self.closed.push_front(task.id);
                 return Ok(());
             }
-            if let Some(head) = head {
+            if let Some(head) = self.head(task, at) {
                 let head = self.past_skipped(head);
                 self.schedule_once(head)?;
             }
@@ -53,7 +53,7 @@ impl Turn<'_> {
 
     /// Why the run cannot be forked there, in Conductor's words, two blanks included. Such a fork never
     /// becomes a task, so that nothing of its branches begins.
-    pub(crate) fn unforkable(&self, site: &Site, input: Slot) -> Option<String> {
+    pub(crate) fn unforkable(&mut self, site: &Site, task: TaskId, input: Slot) -> Option<String> {
         let kind = site.step.kind();
         if !kind.is_fork() {
             return None;
@@ -63,8 +63,16 @@ impl Turn<'_> {
             let words = if is_dynamic { DYNAMIC_WITHOUT_JOIN } else { WITHOUT_JOIN };
             return Some(words.to_owned());
         }
-        let branches = is_dynamic.then(|| self.branches_from(site, self.payload(input)));
-        branches.and_then(Result::err)
+        if !is_dynamic {
+            return None;
+        }
+        match self.branches_from(site, self.payload(input)) {
+            Ok(branches) => {
+                self.forking = Some((task, branches));
+                None
+            }
+            Err(why) => Some(why),
+        }
     }
 
     /// A static fork may end a branch of another, whose JOIN then is its own too. The JOIN of an outer
@@ -80,31 +88,39 @@ impl Turn<'_> {
 
     pub(crate) fn has_all_branches(&self, task: &Task) -> bool {
         let begun = |site: &Site| self.execution().latest(&site.reference).is_some();
-        let has_heads = self.heads(task, 0).iter().flatten().all(begun);
+        let has_heads = self.heads(task).all(|head| begun(&head));
         has_heads && self.next_after(task).is_none_or(|join| begun(&join))
     }
 
-    /// Where each branch begins, from that one on; none where there is nothing to do.
-    pub(crate) fn heads(&self, task: &Task, from: usize) -> Vec<Option<Site>> {
+    /// Where the branches begin, of those that have something to do.
+    pub(crate) fn heads(&self, task: &Task) -> impl Iterator<Item = Site> {
+        (0..self.branch_count(task)).filter_map(|at| self.head(task, at))
+    }
+
+    fn branch_count(&self, task: &Task) -> u32 {
+        let count = match task.kind() == Kind::DynamicFork {
+            true => self.execution().home(Some(task.id)).top_count(),
+            false => self.fork_place(task).task().branches().len(),
+        };
+        u32::try_from(count).expect("a definition has fewer than 2^32 branches")
+    }
+
+    /// Where one branch begins, at the same cost whichever it is; none where there is nothing to do.
+    fn head(&self, task: &Task, at: u32) -> Option<Site> {
         let execution = self.execution();
         if task.kind() == Kind::DynamicFork {
-            let home = execution.home(Some(task.id));
-            let site = |step: &Step| Site {
-                reference: in_turns(step.reference(), &task.turns),
-                step: step.clone(),
-                fork: Some(task.id),
-                definition: None,
-            };
-            return home.top().skip(from).map(|step| Some(site(step))).collect();
+            let step = execution.home(Some(task.id)).top_at(at as usize)?.clone();
+            let reference = in_turns(step.reference(), &task.turns);
+            return Some(Site { step, reference, fork: Some(task.id), definition: None });
         }
-        let home = execution.home(task.fork);
-        let place = home.find(&task.reference).unwrap_or(&task.step);
-        let branches = place.task().branches().iter().skip(from);
-        let head = |steps: &Vec<semel_model::WorkflowTask>| {
-            let step = home.find(&steps.first()?.task_reference_name)?;
-            Some(self.site(task, step))
-        };
-        branches.map(head).collect()
+        let first = self.fork_place(task).task().branches().get(at as usize)?.first()?;
+        let step = execution.home(task.fork).find(&first.task_reference_name)?;
+        Some(self.site(task, step))
+    }
+
+    /// A fork as the run's definition has it now.
+    fn fork_place<'a>(&'a self, task: &'a Task) -> &'a Step {
+        self.execution().home(task.fork).find(&task.reference).unwrap_or(&task.step)
     }
 
     /// A branch or a turn may begin with steps that somebody has skipped.

@@ -18,15 +18,38 @@ use crate::loose;
 use crate::pin::{outer_name, unpinned_child};
 use crate::schedule::Site;
 use crate::schema::{embed_in_task, lacking_in, named_by};
+use crate::settle::STEPS_MAX;
 use crate::task::{Task, in_turns};
 use crate::tasks::given_definition::{Known, without_runtime_values};
 use crate::turn::{PAYLOAD_BYTES_MAX, Turn};
 
+/// So many branches are read, or defined, in the time in which one begins.
+const READ_PER_STEP: usize = 4;
+const DEFINED_PER_STEP: usize = 2;
+
 impl Turn<'_> {
+    /// A commit that reads the data of so many branches does not define them as well.
+    pub(crate) fn forks_later(&mut self, id: TaskId) -> bool {
+        let count =
+            self.forking.as_ref().filter(|(task, _)| *task == id).map_or(0, |it| it.1.len());
+        let is_wide = count > STEPS_MAX;
+        if is_wide {
+            self.steps += count / READ_PER_STEP;
+            self.forking = None;
+        }
+        is_wide
+    }
+
     pub(crate) fn begin_dynamic_fork(&mut self, id: TaskId) -> Result<(), Stop> {
-        let task = self.execution().expect_task(id).clone();
-        let site = Site::again(&task, task.step.clone());
-        let mut branches = match self.branches_from(&site, &task.input) {
+        let read = self.forking.take().filter(|(task, _)| *task == id);
+        let branches = match read {
+            Some((_, branches)) => Ok(branches),
+            None => {
+                let task = self.execution().expect_task(id).clone();
+                self.branches_from(&Site::again(&task, task.step.clone()), &task.input)
+            }
+        };
+        let mut branches = match branches {
             Ok(branches) => branches,
             Err(why) => return self.fail_run(id, why),
         };
@@ -38,6 +61,7 @@ impl Turn<'_> {
             );
             return self.fail_run(id, why);
         }
+        self.steps += branches.len() / DEFINED_PER_STEP;
         if let Some(why) = self.embed_definitions(&mut branches)? {
             return self.fail_run(id, why);
         }

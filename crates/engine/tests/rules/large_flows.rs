@@ -1,6 +1,6 @@
 //! # Flows that one commit does not hold: forks, chains and ends that go on in the next
 
-use semel_engine::{Change, Rejection, Stop};
+use semel_engine::{Change, Entry, Rejection, Stop};
 use semel_model::{TaskStatus, WorkflowStatus};
 use serde_json::{Value, json};
 
@@ -47,8 +47,9 @@ fn a_fork_of_more_branches_than_one_commit_holds_begins_over_several() {
 #[test]
 fn branches_that_end_before_the_others_have_begun_are_joined_all_the_same() {
     let mut run = many_workers();
+    let begun = run.rows.len();
     run.complete("w0", json!({"v": 0}));
-    assert!(run.execution.latest("j").is_some(), "any event takes up what was left");
+    assert!(run.rows.len() > begun, "any event takes up what was left");
     run.carry_on();
     for at in 1..MANY {
         run.complete(&format!("w{at}"), json!({"v": at}));
@@ -66,6 +67,64 @@ fn a_dynamic_fork_begins_over_several_commits_too() {
     assert_eq!(run.rows.len(), MANY);
     assert_eq!(run.input_at("j")["joinOn"].as_array().map(Vec::len), Some(MANY));
     run.replay();
+}
+
+/// Tasks that one commit begins or ends, at most about.
+const STEPS_MAX: usize = 500;
+
+/// How many tasks each commit has begun, in the order of the journal.
+fn begun_by_commit(run: &Bench) -> Vec<usize> {
+    let entry = |bytes: &Vec<u8>| serde_json::from_slice::<Entry>(bytes).expect("an entry");
+    let begun = |entry: Entry| {
+        let is_begun = |change: &&Change| matches!(change, Change::TaskScheduled { .. });
+        entry.changes.iter().filter(is_begun).count()
+    };
+    run.journal.iter().map(entry).map(begun).collect()
+}
+
+#[test]
+fn no_commit_of_a_wide_fork_holds_more_than_its_share() {
+    let dynamic = flow(&[dynamic_fork("f", inputs()), join("j", &[])]);
+    for mut run in [many_workers(), Bench::start(dynamic, json!({}))] {
+        run.carry_on();
+        let begun = begun_by_commit(&run);
+        assert_eq!(begun.iter().sum::<usize>(), MANY + 2, "the fork, its branches and the JOIN");
+        assert!(begun.iter().all(|count| *count <= STEPS_MAX + 1), "{begun:?}");
+        assert!(begun.len() > 2, "{begun:?}");
+    }
+}
+
+#[test]
+fn a_wide_dynamic_fork_is_read_in_one_commit_defined_in_the_next_and_begun_in_others() {
+    let steps = [dynamic_fork("f", inputs()), join("j", &[])];
+    let mut run = Bench::start(flow(&steps), json!({}));
+    assert_eq!(run.latest("f").status, TaskStatus::Scheduled);
+    assert_eq!((run.rows.len(), run.execution.wake_at()), (0, Some(run.now)));
+    let changes = run.wake();
+    assert!(changes.iter().any(|change| matches!(change, Change::Defined { .. })));
+    assert_eq!((run.rows.len(), run.latest("f").status), (0, TaskStatus::Completed));
+    run.wake();
+    assert_eq!(run.rows.len(), STEPS_MAX);
+    run.carry_on();
+    assert_eq!(run.rows.len(), MANY);
+    run.replay();
+}
+
+#[test]
+fn a_wide_dynamic_fork_can_be_paused_and_ended_before_it_is_defined() {
+    let steps = [dynamic_fork("f", inputs()), join("j", &[])];
+    let mut run = Bench::start(flow(&steps), json!({}));
+    run.pause();
+    assert_eq!(run.execution.wake_at(), None);
+    let mut ended = run.clone();
+    run.resume();
+    run.carry_on();
+    assert_eq!(run.rows.len(), MANY);
+    run.replay();
+    ended.terminate("enough").unwrap();
+    ended.carry_on();
+    assert_eq!((ended.status(), ended.rows.len()), (WorkflowStatus::Terminated, 0));
+    ended.replay();
 }
 
 #[test]
