@@ -98,14 +98,11 @@ impl Rows {
     }
 
     /// Rows that are read at once, all of them.
-    pub(crate) async fn of_all<T: Serialize>(
+    pub(crate) async fn of_all<T: Serialize + Send + 'static>(
         app: &App,
         read: impl FnOnce(&World) -> Result<Vec<T>, Failure> + Send + 'static,
         instead: &'static str,
-    ) -> Answered
-    where
-        T: Send + 'static,
-    {
+    ) -> Answered {
         let room = room(app).await?;
         let listed = move |world: &World| {
             let mut rows = Self::new(world.budget().answer());

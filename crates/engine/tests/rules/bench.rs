@@ -357,7 +357,7 @@ impl Bench {
 
     fn folded(&self, check: impl Fn(&Execution, &Entry)) -> Execution {
         let text = self.begun_with.text();
-        let pinned = Arc::new(Pinned::parse(&text).expect("a pinned definition reads back"));
+        let pinned = Arc::new(Pinned::parse(text).expect("a pinned definition reads back"));
         let mut again = Execution::unborn(self.execution.id(), pinned);
         for bytes in &self.journal {
             let (entry, link) = Entry::decode(bytes, again.link()).expect("the chain holds");

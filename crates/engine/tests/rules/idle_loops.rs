@@ -125,7 +125,8 @@ fn ends_over_child(step: Value, work: impl Fn(&mut Family, ExecutionId)) -> bool
         let goes_on = family.run(parent).answer("l", Verdict::Value(Slot(0)));
         family.tell(parent, goes_on, &[payload(&json!(true))]).expect("an answer is taken");
         if family.execution(parent).is_closed() {
-            let reason = family.execution(parent).latest("l").unwrap().reason.clone();
+            let reason =
+                family.execution(parent).latest("l").expect("the loop is there").reason.clone();
             assert!(reason.is_some_and(|reason| reason.contains("loop_turns_max")));
             family.run(parent).replay();
             return true;
