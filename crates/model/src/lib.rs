@@ -55,7 +55,7 @@ pub use explanation::{
 };
 pub use expression_fields::{NAMED_RUN_FIELDS, NAMED_TASK_FIELDS, RUN_FIELDS, TASK_FIELDS};
 pub use http_request::{
-    Downstream, HttpClass, HttpKey, HttpMethod, HttpRequest, KeyHosts, OnConditionFailed,
+    Downstream, HttpClass, HttpKey, HttpMethod, HttpRequest, KeyHosts, KeyPlaces, OnConditionFailed,
 };
 pub use ids::{Digest, ExecutionId, TaskId, effect_key};
 pub use lock_parameters::{LEASE_SECONDS_MAX, LOCK_NAME_BYTES_MAX, lock_lease_seconds, lock_name};
