@@ -86,7 +86,10 @@ pub use unknown_members::{
     Misread, RequestMembers, unknown_in_handler, unknown_in_schema, unknown_in_task,
     unknown_in_workflow,
 };
-pub use validate::{ACTIONS_MAX, IDEMPOTENCY_KEY_BYTES_MAX, VIOLATIONS_MAX};
+pub use validate::{
+    ACTIONS_MAX, DefinitionLimits, IDEMPOTENCY_KEY_BYTES_MAX, NamedWorkflow, VIOLATIONS_MAX,
+    started_definition,
+};
 pub use warning::{Warning, WarningKind};
 pub use workflow::{KeptAnswer, Workflow, WorkflowState};
 pub use workflow_def::{
