@@ -364,19 +364,21 @@ fn compared(input: &Payload, fields: &[String]) -> Option<String> {
         return None;
     }
     let input = input.compared();
-    let fields = fields.iter().map(|path| (path.clone(), field(&input, path)));
+    let mut document = Heard::new(&Payload::from_value(&input));
+    let fields = fields.iter().map(|path| {
+        let found = field(&input, path).cloned();
+        let found = found.unwrap_or_else(|| document.value(&format!("${{{}}}", path.trim())));
+        (path.clone(), found)
+    });
     Some(canonical(&Value::Object(fields.collect())))
 }
 
-/// A field by its name, or by a path of names.
-fn field(value: &Value, path: &str) -> Value {
-    if let Some(found) = value.get(path) {
-        return found.clone();
-    }
-    match path.split_once('.') {
-        Some((name, rest)) => value.get(name).map_or(Value::Null, |inner| field(inner, rest)),
-        None => Value::Null,
-    }
+/// A field by its name, or by a path of names. A name may have dots in it.
+fn field<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
+    value.get(path).or_else(|| {
+        let (name, rest) = path.split_once('.')?;
+        field(value.get(name)?, rest)
+    })
 }
 
 /// When a record of an effect that is decided may be forgotten.

@@ -6,8 +6,9 @@
 
 mod address;
 mod branches;
+mod request;
 
-use semel_model::{HttpKey, SubWorkflowParams};
+use semel_model::SubWorkflowParams;
 use serde_json::{Map, Value, json};
 
 use crate::expression::{expressions_of, is_computed};
@@ -47,7 +48,8 @@ pub(crate) fn written_keys<'t>(
     } else if step.kind() == Kind::Dynamic && is_name {
         vec![needed(&[])]
     } else {
-        places(step.kind(), parameter, template)
+        let beside = |name: &str| parameters(step).find(|(it, _)| *it == name).map(|(_, it)| it);
+        places(step.kind(), parameter, template, &beside)
     };
     let written = |KeyPlace { path, is_needed }: KeyPlace| {
         let text = path.iter().try_fold(template, |value, name| inside(value, name))?.as_str()?;
@@ -56,8 +58,13 @@ pub(crate) fn written_keys<'t>(
     places.into_iter().filter_map(written).collect()
 }
 
-/// Where a step of that kind may have keys in a parameter.
-fn places(kind: Kind, parameter: &str, template: &Value) -> Vec<KeyPlace> {
+/// Where a step of that kind may have keys in a parameter. `beside` finds its other parameters.
+fn places<'v>(
+    kind: Kind,
+    parameter: &str,
+    template: &Value,
+    beside: &dyn Fn(&str) -> Option<&'v Value>,
+) -> Vec<KeyPlace> {
     match (kind, parameter) {
         (Kind::StartWorkflow, "startWorkflow") => {
             let correlation = KeyPlace { is_needed: false, ..needed(&["correlationId"]) };
@@ -66,18 +73,7 @@ fn places(kind: Kind, parameter: &str, template: &Value) -> Vec<KeyPlace> {
             found
         }
         (Kind::AcquireLock | Kind::ReleaseLock, "name") => vec![needed(&[])],
-        (Kind::Http, "http_request") => {
-            let mut found =
-                vec![needed(&["idempotency", "value"]), needed(&["body", "idempotency_key"])];
-            let headers = key_headers(template.get("headers"));
-            found.extend(headers.map(|name| needed(&["headers", name])));
-            found
-        }
-        (Kind::Http, "idempotency") => vec![needed(&["value"])],
-        (Kind::Http, "body") => vec![needed(&["idempotency_key"])],
-        (Kind::Http, "headers") => {
-            key_headers(Some(template)).map(|name| needed(&[name])).collect()
-        }
+        (Kind::Http, _) => request::places(parameter, template, beside),
         _ => Vec::new(),
     }
 }
@@ -100,11 +96,6 @@ fn inside<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
         Value::Array(items) => items.get(name.parse::<usize>().ok()?),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
     }
-}
-
-fn key_headers(headers: Option<&Value>) -> impl Iterator<Item = &str> {
-    let names = headers.and_then(Value::as_object).into_iter().flat_map(Map::keys);
-    names.map(String::as_str).filter(|name| HttpKey::is_known(name))
 }
 
 impl Turn<'_> {

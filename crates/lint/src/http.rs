@@ -4,16 +4,12 @@
 //! other. A POST or PATCH has a key unless its author has switched that off. What an expression will
 //! yield is not known here, and nothing is said about it.
 
-use semel_model::effective_effect;
+use semel_model::{HttpKey, KeyPlaces, effective_effect};
 use serde_json::Value;
 
 use crate::Settings;
 use crate::finding::{Code, Finding};
 use crate::walk::Place;
-
-/// Headers by which far sides take keys.
-const KEY_HEADERS: [&str; 4] =
-    ["idempotency-key", "x-idempotency-key", "paypal-request-id", "cko-idempotency-key"];
 
 pub(crate) fn of_step(place: &Place<'_>, settings: &Settings) -> Option<Finding> {
     let request = Request::of(place).filter(Request::creates)?;
@@ -81,11 +77,12 @@ fn without_key(place: &Place<'_>, request: &Request<'_>) -> Option<Finding> {
     Some(Finding::new(Code::WHttp2, &place.at, message, fix))
 }
 
-/// The key the author sends himself, as it is written.
-pub(crate) fn own_key<'a>(place: &'a Place<'_>) -> Option<&'a str> {
-    let request = Request::of(place)?;
-    let value = request.idempotency().and_then(|said| said.get("value")).and_then(Value::as_str);
-    value.or_else(|| request.key_header().and_then(Value::as_str))
+/// The keys that the author sends, as they are written.
+pub(crate) fn own_keys<'a>(place: &'a Place<'_>) -> Vec<&'a str> {
+    let Some(request) = Request::of(place) else { return vec![] };
+    let value = request.idempotency().and_then(|said| said.get("value"));
+    let found = value.into_iter().chain(request.key_headers()).chain(request.key_fields());
+    found.filter_map(Value::as_str).collect()
 }
 
 struct Request<'a> {
@@ -129,19 +126,27 @@ impl<'a> Request<'a> {
 
     fn is_keyed(&self) -> bool {
         let is_off = |said: &Value| said.get("enabled").is_some_and(says_no);
-        let has_field =
-            self.field("body").is_some_and(|body| body.get("idempotency_key").is_some());
-        !self.idempotency().is_some_and(is_off) || self.key_header().is_some() || has_field
+        let is_written = self.key_headers().chain(self.key_fields()).next().is_some();
+        !self.idempotency().is_some_and(is_off) || is_written
     }
 
     fn idempotency(&self) -> Option<&'a Value> {
         self.field("idempotency")
     }
 
-    fn key_header(&self) -> Option<&'a Value> {
-        let headers = self.field("headers")?.as_object()?;
-        let is_key = |name: &str| KEY_HEADERS.contains(&name.to_ascii_lowercase().as_str());
-        headers.iter().find(|(name, _)| is_key(name)).map(|(_, value)| value)
+    fn key_places(&self) -> KeyPlaces<'a> {
+        HttpKey::places_named(self.idempotency())
+    }
+
+    fn key_headers(&self) -> impl Iterator<Item = &'a Value> + use<'a> {
+        let places = self.key_places();
+        let headers = self.field("headers").and_then(Value::as_object).into_iter().flatten();
+        headers.filter(move |(name, _)| places.has_header(name)).map(|(_, value)| value)
+    }
+
+    fn key_fields(&self) -> impl Iterator<Item = &'a Value> + use<'a> {
+        let body = self.field("body");
+        self.key_places().fields().filter_map(move |name| body?.get(name))
     }
 
     fn hedges(&self) -> i64 {

@@ -79,7 +79,7 @@ pub(crate) fn of_step(place: &Place<'_>) -> Vec<Finding> {
         findings.extend(volatile.map(|found| found.finding(&place.at, key)));
     }
     findings.extend(effect_key(place));
-    findings.extend(http::own_key(place).and_then(|key| {
+    findings.extend(http::own_keys(place).into_iter().find_map(|key| {
         let volatile = expressions(key).into_iter().find_map(of_run);
         volatile.map(|found| found.finding(&place.at, key))
     }));

@@ -48,7 +48,8 @@ pub(crate) fn of_step(scene: &Scene<'_>, place: &Place<'_>) -> Vec<Finding> {
     if definition.input_schema.is_none() {
         return found; // Whoever writes no schema is told of what others would share, and no more.
     }
-    found.extend(http::own_key(place).and_then(|key| finder.find(&place.at, key, &[key])));
+    let mut keys = http::own_keys(place).into_iter();
+    found.extend(keys.find_map(|key| finder.find(&place.at, key, &[key])));
     if matches!(place.step.kind.as_str(), "ACQUIRE_LOCK" | "RELEASE_LOCK") {
         let name = place.input("name").and_then(Value::as_str);
         found.extend(name.and_then(|name| finder.find(&place.at, name, &[name])));

@@ -6,7 +6,9 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use semel_model::{InlineDefinition, TaskDef, WorkflowDef, WorkflowTask, is_system_type};
+use semel_model::{
+    InlineDefinition, TaskDef, WorkflowDef, WorkflowTask, is_system_type, started_definition,
+};
 use serde_json::Value;
 
 use crate::Registered;
@@ -76,6 +78,9 @@ fn owned(places: Vec<Place<'_>>) -> Vec<Place<'static>> {
 }
 
 fn given_definition<'a>(place: &Place<'a>) -> Option<(String, Cow<'a, WorkflowDef>)> {
+    if let Some(Ok(started)) = started_definition(&place.step) {
+        return Some((place.at.clone(), Cow::Owned(started)));
+    }
     match &place.step {
         Cow::Borrowed(step) => {
             inline(step).map(|inner| (place.at.clone(), Cow::Borrowed(&**inner)))

@@ -87,13 +87,14 @@ impl EffectPolicy {
         self.cache_failures.unwrap_or(false)
     }
 
-    /// A cache without a key, or that keeps nothing, is none.
-    fn of_cache(cache: &CacheConfig) -> Option<Self> {
+    /// A cache without a key, or that keeps nothing, is none. A worker's task is tried again, as in
+    /// Conductor; of a request its sender decides, as of one without a cache.
+    fn of_cache(cache: &CacheConfig, kind: &str) -> Option<Self> {
         let key = cache.key.clone().filter(|key| !key.trim().is_empty())?;
         (cache.ttl_in_second > 0).then(|| Self {
             key: Some(key),
             on_payload_mismatch: Some(OnPayloadMismatch::Flag),
-            on_unknown: Some(OnUnknown::Retry),
+            on_unknown: (kind != "HTTP").then_some(OnUnknown::Retry),
             retention_seconds: Some(cache.ttl_in_second.into()),
             ..Self::default()
         })
@@ -110,7 +111,7 @@ pub fn effective_effect<'a>(
         return Some(Cow::Borrowed(policy));
     }
     let cache = workflow_task.cache_config.as_ref().or(task_def.cache_config.as_ref())?;
-    EffectPolicy::of_cache(cache).map(Cow::Owned)
+    EffectPolicy::of_cache(cache, &workflow_task.kind).map(Cow::Owned)
 }
 
 /// Within what an effect key names one effect.
@@ -256,6 +257,8 @@ mod tests {
         assert_eq!(*effective_effect(&plain, &found).unwrap(), expected);
         let cached = task(&json!({"name": "t", "cacheConfig": cache}));
         assert_eq!(*effective_effect(&cached, &step(&json!({}))).unwrap(), expected);
+        let request = step(&json!({"type": "HTTP", "cacheConfig": cache}));
+        assert_eq!(effective_effect(&plain, &request).unwrap().on_unknown, None);
         for none in [json!({"ttlInSecond": 60}), json!({"key": "k"}), json!({"key": " "})] {
             assert_eq!(effective_effect(&plain, &step(&json!({"cacheConfig": none}))), None);
         }

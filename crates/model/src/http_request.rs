@@ -14,7 +14,7 @@ use crate::names::names;
 
 pub use downstream::{Downstream, KeyHosts};
 use fields::Fields;
-pub use key::HttpKey;
+pub use key::{HttpKey, KeyPlaces};
 pub(crate) use rules::{is_computed, objections};
 
 /// How long a connection may take, and each wait for the other side, if the task does not say.

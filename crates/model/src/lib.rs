@@ -55,7 +55,7 @@ pub use explanation::{
 };
 pub use expression_fields::{NAMED_RUN_FIELDS, NAMED_TASK_FIELDS, RUN_FIELDS, TASK_FIELDS};
 pub use http_request::{
-    Downstream, HttpClass, HttpKey, HttpMethod, HttpRequest, KeyHosts, OnConditionFailed,
+    Downstream, HttpClass, HttpKey, HttpMethod, HttpRequest, KeyHosts, KeyPlaces, OnConditionFailed,
 };
 pub use ids::{Digest, ExecutionId, TaskId, effect_key};
 pub use lock_parameters::{LEASE_SECONDS_MAX, LOCK_NAME_BYTES_MAX, lock_lease_seconds, lock_name};
@@ -86,7 +86,10 @@ pub use unknown_members::{
     Misread, RequestMembers, unknown_in_handler, unknown_in_schema, unknown_in_task,
     unknown_in_workflow,
 };
-pub use validate::{ACTIONS_MAX, IDEMPOTENCY_KEY_BYTES_MAX, VIOLATIONS_MAX};
+pub use validate::{
+    ACTIONS_MAX, DefinitionLimits, IDEMPOTENCY_KEY_BYTES_MAX, NamedWorkflow, VIOLATIONS_MAX,
+    started_definition,
+};
 pub use warning::{Warning, WarningKind};
 pub use workflow::{KeptAnswer, Workflow, WorkflowState};
 pub use workflow_def::{

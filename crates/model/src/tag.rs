@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::lenient;
+use crate::{Warning, lenient};
 
 /// A label. Two are the same when key and value are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -37,6 +37,11 @@ impl Tag {
                 read.map_err(|error| format!("is no list of tags: {error}"))
             }
         }
+    }
+
+    /// Tags inside a definition that cannot be read are kept, and tag nothing.
+    pub fn unreadable(tags: Option<&Value>) -> Option<Warning> {
+        Self::inside(tags).err().map(|why| Warning::no_effect("tags", why))
     }
 }
 

@@ -7,8 +7,11 @@
 
 mod at_run_time;
 mod idempotency;
+mod named_workflows;
 mod parameters;
 mod references;
+mod size;
+mod started;
 mod step_type;
 mod warnings;
 mod without_effect;
@@ -22,7 +25,10 @@ use crate::{
     StartWorkflowRequest, TaskAction, TaskDef, TaskResult, Violation, WorkflowDef, WorkflowTask,
     is_secret_name, text_fault,
 };
+pub use named_workflows::NamedWorkflow;
 use references::{References, texts};
+pub use size::DefinitionLimits;
+pub use started::started_definition;
 use step_type::{Broken, broken};
 
 /// A report longer than this helps nobody, and a hostile definition could ask for a huge one.

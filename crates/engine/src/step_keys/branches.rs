@@ -67,7 +67,10 @@ fn step(written: &Value) -> Vec<KeyPlace> {
 /// The parameters of a branch.
 fn inputs(kind: Kind, written: &Value) -> Vec<KeyPlace> {
     let parameters = written.as_object().into_iter().flatten();
-    parameters.flat_map(|(name, value)| behind(name, places_in(kind, name, value))).collect()
+    let beside = |name: &str| written.get(name);
+    parameters
+        .flat_map(|(name, value)| behind(name, places_in(kind, name, value, &beside)))
+        .collect()
 }
 
 /// Parameters of branches by their references. Of one whose step came with the data, the names of

@@ -106,6 +106,27 @@ fn when_its_worker_dies_only_what_may_be_repeated_is() {
 }
 
 #[test]
+fn a_cache_does_not_send_a_request_again() {
+    let policy = || json!({"retryCount": 1, "responseTimeoutSeconds": 5});
+    let cache = json!({"cacheConfig": {"key": "${http_request.uri}", "ttlInSecond": 60}});
+    let get = json!({"uri": "http://a", "method": "GET"});
+    for (request, story) in [
+        (post(json!({})), &["RUNNING", "call 0 IN_PROGRESS"][..]),
+        (get, &["RUNNING", "call 0 TIMED_OUT", "call 1 SCHEDULED"]),
+        (
+            post(json!({"idempotency": {"preset": "stripe"}})),
+            &["RUNNING", "call 0 TIMED_OUT", "call 1 SCHEDULED"],
+        ),
+    ] {
+        let mut family = Family::of(&[flow(&[with(call(request, policy()), cache.clone())])]);
+        let run = family.start("flow", json!({}));
+        family.claim(run, "call", "ann");
+        family.tick(5);
+        family.reads(run, story);
+    }
+}
+
+#[test]
 fn a_request_that_is_on_its_way_when_its_run_ends_is_not_sent_again() {
     let policy = json!({"retryCount": 1, "responseTimeoutSeconds": 5});
     for request in [post(json!({"idempotency": {"enabled": false}})), post(json!({}))] {

@@ -25,6 +25,8 @@ fn a_request_is_not_sent_under_a_key_that_strangers_share() {
         json!({"headers": {"Idempotency-Key": "order-${workflow.input.id}"}}),
         json!({"headers": {"paypal-request-id": "${workflow.input.id}"}}),
         json!({"body": {"idempotency_key": "order-${workflow.input.id}", "amount": 1}}),
+        json!({"idempotency": {"bodyField": "ref"}, "body": {"ref": "order-${workflow.input.id}"}}),
+        json!({"idempotency": {"header": "X-Op"}, "headers": {"x-op": "order-${workflow.input.id}"}}),
     ] {
         for input in [json!({}), json!({"id": null}), json!({"id": " "}), json!({"id": {}})] {
             let bench = begun(http(request.clone()), input.clone());
@@ -39,6 +41,24 @@ fn a_request_is_not_sent_under_a_key_that_strangers_share() {
         let task = bench.execution.latest("call").expect("it was reached").clone();
         assert_eq!(task.status, TaskStatus::Scheduled, "{request}");
         assert!(task.input.text().contains('7'), "{}", task.input.text());
+    }
+}
+
+#[test]
+fn a_request_beside_the_inputs_names_its_places_too() {
+    let id = "order-${workflow.input.id}";
+    for more in [
+        json!({"idempotency": {"bodyField": "ref"}, "body": {"ref": id}}),
+        json!({"idempotency": {"header": "X-Op"}, "headers": {"X-Op": id}}),
+    ] {
+        let step = json!({"name": "call", "taskReferenceName": "call", "type": "HTTP",
+            "inputParameters": with(json!({"uri": "http://bank", "method": "POST"}), more)});
+        let bench = begun(step.clone(), json!({}));
+        let task = bench.execution.latest("call").expect("it was reached").clone();
+        assert_eq!(task.status, TaskStatus::FailedWithTerminalError, "{step}");
+        let bench = begun(step, json!({"id": 7}));
+        let task = bench.execution.latest("call").expect("it was reached").clone();
+        assert_eq!(task.status, TaskStatus::Scheduled);
     }
 }
 

@@ -93,6 +93,24 @@ fn what_is_asked_for_under_one_key_must_be_the_same_where_it_is_compared() {
 }
 
 #[test]
+fn a_place_in_a_list_is_compared() {
+    for path in ["order.items[0].amount", "order['items'][0].amount", "$.order.items[*].amount"] {
+        let input = json!({"order": {"items": [{"amount": "${workflow.input.amount}"}]},
+            "id": "${workflow.input.order}"});
+        let effect = json!({"key": "${id}", "fingerprint": [path]});
+        let step =
+            with(step("charge", json!({})), json!({"effect": effect, "inputParameters": input}));
+        let mut family = shop(step);
+        let first = order(&mut family, "1", 10);
+        family.complete(first, "charge", json!({}));
+        let same = order(&mut family, "1", 10);
+        family.reads(same, &["RUNNING", "charge 0 COMPLETED", "ship 0 SCHEDULED"]);
+        let other = order(&mut family, "1", 20);
+        family.reads(other, &["FAILED", "charge 0 FAILED_WITH_TERMINAL_ERROR"]);
+    }
+}
+
+#[test]
 fn whoever_comes_meanwhile_waits_and_is_given_the_same() {
     let mut family = shop(charge(json!({}), json!({})));
     let first = order(&mut family, "1", 10);

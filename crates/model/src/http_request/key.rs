@@ -13,6 +13,9 @@ const HEADER: &str = "Idempotency-Key";
 const HEADERS: [&str; 4] =
     ["idempotency-key", "x-idempotency-key", "paypal-request-id", "cko-idempotency-key"];
 
+/// The field of a body by which services know repeats.
+const BODY_FIELD: &str = "idempotency_key";
+
 /// A longer value fits no service we know.
 const VALUE_BYTES_MAX: usize = 255;
 
@@ -96,12 +99,40 @@ impl HttpKey {
     }
 }
 
+/// Where the author of a request may write its key.
+#[derive(Clone, Copy, Debug)]
+pub struct KeyPlaces<'a> {
+    header: Option<&'a str>,
+    body_field: Option<&'a str>,
+}
+
+impl HttpKey {
+    /// The places that `idempotency` of a request names, besides those that are known.
+    pub fn places_named(idempotency: Option<&serde_json::Value>) -> KeyPlaces<'_> {
+        let text = |name: &str| idempotency?.get(name)?.as_str();
+        KeyPlaces { header: text("header"), body_field: text("bodyField") }
+    }
+}
+
+impl<'a> KeyPlaces<'a> {
+    pub fn has_header(&self, name: &str) -> bool {
+        let is_named = |header: &str| header.trim().eq_ignore_ascii_case(name);
+        HttpKey::is_known(name) || self.header.is_some_and(is_named)
+    }
+
+    /// Fields of the body.
+    pub fn fields(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        let named = self.body_field.filter(|name| *name != BODY_FIELD);
+        std::iter::once(BODY_FIELD).chain(named)
+    }
+}
+
 /// Where a well-known service looks.
 fn places(preset: &str) -> Result<Places, String> {
     match preset.trim().to_ascii_lowercase().as_str() {
         "stripe" | "adyen" => Ok(USUAL),
         "paypal" => Ok((Some("PayPal-Request-Id"), None)),
-        "square" => Ok((None, Some("idempotency_key"))),
+        "square" => Ok((None, Some(BODY_FIELD))),
         "checkout" => Ok((Some("Cko-Idempotency-Key"), None)),
         _ => Err(format!("idempotency.preset: {}", UnknownName::new(preset, &PRESETS))),
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::step_type::{Broken, Then};
-use super::{LABEL_CHARS_MAX, Place, Registered, shortened};
+use super::{LABEL_CHARS_MAX, Place, Registered, shortened, started_definition};
 use crate::{
     StartWorkflowRequest, TaskDef, WorkflowTask, http_request, is_templated, lock_lease_seconds,
     lock_name,
@@ -40,7 +40,7 @@ pub(super) fn failing(place: &Place<'_>, registered: Registered<'_>) -> Vec<Brok
     let step = place.step;
     let policy = step.task_definition.clone().or_else(|| registered(&step.name));
     let policy = policy.filter(|_| is_templated(&step.kind));
-    let mut found = Failing { path: &place.path, step, policy, list: vec![] };
+    let mut found = Failing { path: &place.path, step, policy, registered, list: vec![] };
     found.step();
     found.list
 }
@@ -50,6 +50,7 @@ struct Failing<'a> {
     step: &'a WorkflowTask,
     /// Whose template is part of the input.
     policy: Option<Arc<TaskDef>>,
+    registered: Registered<'a>,
     list: Vec<Broken>,
 }
 
@@ -160,13 +161,17 @@ impl Failing<'_> {
             Some(Value::Object(request)) => request.clone(),
             Some(_) => return self.add(at, "must be an object", Then::TASK_FAILS),
         };
+        self.started(at);
         let is_open = |field: &str| request.get(field).is_some_and(http_request::is_computed);
-        if is_open("name") || request.get("workflowDef").is_some_and(|it| !it.is_null()) {
-            return;
-        }
+        let is_given = request.get("workflowDef").is_some_and(|given| !given.is_null());
         // What is computed is replaced by what fits everywhere: its absence.
-        let known = request.iter().filter(|(_, value)| !http_request::is_computed(value));
-        let known: Map<String, Value> = known.map(|(k, v)| (k.clone(), v.clone())).collect();
+        let known = request
+            .iter()
+            .filter(|(name, value)| *name != "workflowDef" && !http_request::is_computed(value));
+        let mut known: Map<String, Value> = known.map(|(k, v)| (k.clone(), v.clone())).collect();
+        if is_given || is_open("name") {
+            known.insert("name".to_owned(), Value::from("any"));
+        }
         match serde_json::from_str::<StartWorkflowRequest>(&Value::Object(known).to_string()) {
             Ok(read) => {
                 for violation in read.violations() {
@@ -175,6 +180,21 @@ impl Failing<'_> {
                 }
             }
             Err(error) => self.add(at, format!("is no start request: {error}"), Then::TASK_FAILS),
+        }
+    }
+
+    /// The definition that is written out in a start.
+    fn started(&mut self, at: &str) {
+        let at = format!("{at}.workflowDef");
+        match started_definition(self.step) {
+            None => {}
+            Some(Err(why)) => self.add(&at, why, Then::TASK_FAILS),
+            Some(Ok(definition)) => {
+                for broken in definition.violations_given(self.registered) {
+                    let field = format!("{at}.{}", broken.path);
+                    self.add(&field, broken.message, Then::TASK_FAILS);
+                }
+            }
         }
     }
 

@@ -7,10 +7,10 @@ use super::references::References;
 use super::step_type::{Broken, Then, broken};
 use super::{
     LABEL_CHARS_MAX, MESSAGE_CHARS_MAX, PATH_CHARS_MAX, Place, Registered, VIOLATIONS_MAX,
-    at_run_time, parameters, places, shortened, without_effect,
+    at_run_time, parameters, places, shortened, started_definition, without_effect,
 };
 use crate::{
-    EventHandler, STATE_KEYS, TaskDef, Warning, WarningKind, WorkflowDef, WorkflowTask,
+    EventHandler, STATE_KEYS, Tag, TaskDef, Warning, WarningKind, WorkflowDef, WorkflowTask,
     is_absent_type, meant_type,
 };
 
@@ -24,6 +24,7 @@ impl WorkflowDef {
     /// As `warnings`, where inputs may also come from the template of a registered task.
     pub fn warnings_knowing(&self, registered: Registered<'_>) -> Vec<Warning> {
         let mut found = Found::default();
+        found.all(Tag::unreadable(self.tags.as_ref()).into_iter().collect());
         let mut open = vec![(String::new(), self)];
         while let Some((prefix, definition)) = open.pop() {
             let places = places(&prefix, definition);
@@ -40,6 +41,7 @@ impl WorkflowDef {
                 found.neighbours(place, &references);
                 let is_refused = place.is_top_level && std::ptr::eq(definition, self);
                 found.all(references.lost_in_step(place, is_refused));
+                found.started(place, registered);
             }
             open.extend(places.iter().rev().filter_map(Place::given_definition));
         }
@@ -52,6 +54,7 @@ impl TaskDef {
     pub fn warnings(&self) -> Vec<Warning> {
         let mut found = Found::default();
         found.all(without_effect::of_task("", self));
+        found.all(Tag::unreadable(self.tags.as_ref()).into_iter().collect());
         found.list
     }
 }
@@ -156,6 +159,16 @@ impl Found {
                 Then::GoesOn(what) => self.no_effect(path, format!("{message}; {what}")),
             }
         }
+    }
+
+    /// What is written out in a start is a definition of its own. Its expressions are judged here, among
+    /// the inputs of the step that puts them in place.
+    fn started(&mut self, Place { path, step, .. }: &Place<'_>, registered: Registered<'_>) {
+        let Some(Ok(definition)) = started_definition(step) else { return };
+        let path = format!("{path}.inputParameters.startWorkflow.workflowDef.");
+        let mut inside = definition.warnings_knowing(registered);
+        inside.retain(|warning| warning.kind != WarningKind::ReadsNull);
+        self.all(inside.into_iter().map(|warning| warning.below(&path)).collect());
     }
 
     fn states(&mut self, Place { path, step, .. }: &Place<'_>) {

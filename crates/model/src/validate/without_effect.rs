@@ -3,6 +3,8 @@
 //! Settings of Conductor or Orkes that this release does not have, and settings at a place or with a
 //! value where they can mean nothing.
 
+mod policies;
+
 use super::at_run_time::written_request;
 use super::{LABEL_CHARS_MAX, Place, Registered, shortened};
 use crate::{
@@ -11,6 +13,23 @@ use crate::{
 };
 
 const IDLE: &str = "is kept, and without effect in this release";
+/// Types of the server's own that nobody completes, and that fall silent for no time.
+const NOT_LEFT_OPEN: [&str; 14] = [
+    "DECISION",
+    "FORK_JOIN",
+    "FORK_JOIN_DYNAMIC",
+    "INLINE",
+    "JSON_JQ_TRANSFORM",
+    "LAMBDA",
+    "NOOP",
+    "PULL_WORKFLOW_MESSAGES",
+    "RELEASE_LOCK",
+    "SET_VARIABLE",
+    "START_WORKFLOW",
+    "SUB_WORKFLOW",
+    "SWITCH",
+    "TERMINATE",
+];
 
 /// Of a workflow definition itself.
 pub(super) fn of_definition(prefix: &str, definition: &WorkflowDef) -> Vec<Warning> {
@@ -24,8 +43,11 @@ pub(super) fn of_definition(prefix: &str, definition: &WorkflowDef) -> Vec<Warni
     if definition.masked_fields.as_ref().is_some_and(|fields| !fields.is_empty()) {
         add("maskedFields", IDLE);
     }
-    let sink = definition.workflow_status_listener_sink.as_deref().unwrap_or_default();
-    if !(sink.is_empty() || sink == "conductor" || sink.starts_with("conductor:")) {
+    let sink = definition.workflow_status_listener_sink.as_deref().unwrap_or_default().trim();
+    if !sink.is_empty() && !definition.workflow_status_listener_enabled {
+        let message = "nothing is published: workflowStatusListenerEnabled is not true";
+        add("workflowStatusListenerSink", message);
+    } else if !(sink.is_empty() || sink == "conductor" || sink.starts_with("conductor:")) {
         let message = format!("{IDLE}: only conductor sinks are; the usual event is published");
         add("workflowStatusListenerSink", &message);
     }
@@ -42,6 +64,7 @@ pub(super) fn of_definition(prefix: &str, definition: &WorkflowDef) -> Vec<Warni
     if definition.concurrency.is_some() && definition.rate_limit_config.is_some() {
         add("rateLimitConfig", "is not looked at: concurrency is there, and wins");
     }
+    found.extend(policies::of_definition(prefix, definition));
     found
 }
 
@@ -84,6 +107,7 @@ pub(super) fn of_step(place: &Place<'_>, registered: Registered<'_>) -> Vec<Warn
     if let Some(task) = &step.task_definition {
         found.extend(of_task(&format!("{path}.taskDefinition."), task));
     }
+    found.extend(policies::of_step(path, step, registered));
     found
 }
 
@@ -117,7 +141,7 @@ fn idle_fields(step: &WorkflowTask) -> Vec<(&'static str, &'static str)> {
         matches!(kind, "SWITCH" | "DECISION" | "INLINE" | "LAMBDA" | "JOIN" | "DO_WHILE");
     let is_join = matches!(kind, "JOIN" | "EXCLUSIVE_JOIN");
     let (is_choice, is_fork) = (kind == "DECISION", kind == "FORK_JOIN_DYNAMIC");
-    let is_ours = is_served_type(kind);
+    let is_left_open = is_served_type(kind) && !NOT_LEFT_OPEN.contains(&kind);
     [
         ("evaluatorType", "SWITCH and INLINE", says(&step.evaluator_type) && !is_program),
         ("expression", "SWITCH, INLINE and JOIN", says(&step.expression) && !is_program),
@@ -145,11 +169,20 @@ fn idle_fields(step: &WorkflowTask) -> Vec<(&'static str, &'static str)> {
             says(&step.dynamic_fork_join_tasks_param) && !is_fork,
         ),
         (
+            "dynamicForkTasksInputParamName",
+            "FORK_JOIN_DYNAMIC",
+            says(&step.dynamic_fork_tasks_input_param_name) && !is_fork,
+        ),
+        (
             "subWorkflowParam",
             "SUB_WORKFLOW",
             step.sub_workflow_param.is_some() && kind != "SUB_WORKFLOW",
         ),
-        ("asyncComplete", "the server's own types", step.async_complete && !is_ours),
+        (
+            "asyncComplete",
+            "HTTP, EVENT and steps that stay open",
+            step.async_complete && !is_left_open,
+        ),
     ]
     .into_iter()
     .filter(|(_, _, is_idle)| *is_idle)
@@ -204,5 +237,6 @@ pub(super) fn of_task(prefix: &str, task: &TaskDef) -> Vec<Warning> {
         let value = task.rate_limit_frequency_in_seconds;
         add("rateLimitFrequencyInSeconds", format!("{value} is no time: a second is taken"));
     }
+    found.extend(policies::of_task(prefix, task));
     found
 }

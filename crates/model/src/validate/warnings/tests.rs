@@ -1,5 +1,7 @@
 //! # Warnings: what they say, and that nothing of it is refused
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::*;
@@ -571,4 +573,206 @@ fn numbers_and_settings_that_mean_nothing_are_told() {
         of_step("SIMPLE", json!({"taskDefinition": {"name": "n", "isolationGroupId": "g"}}));
     assert!(inside[0].starts_with("W-RUN-2 tasks[0].taskDefinition.isolationGroupId: "));
     assert_eq!(TaskDef::default().warnings(), []);
+}
+
+fn of_definition(fields: Value) -> Vec<String> {
+    let mut written = json!({"name": "wf", "tasks": [named("a")]});
+    for (key, value) in fields.as_object().unwrap() {
+        written[key] = value.clone();
+    }
+    told(&definition(&written).warnings())
+}
+
+#[test]
+fn a_fingerprint_is_compared_by_inputs_that_the_step_has() {
+    let of = |effect: Value| {
+        let inputs = json!({"order": "${workflow.input.order}", "a.b": 1});
+        of_step("SIMPLE", json!({"inputParameters": inputs, "effect": effect}))
+    };
+    for field in ["order", "order.items[0].amount", "order['x']", "a.b", "$.order.id", " order "] {
+        assert_eq!(of(json!({"fingerprint": [field]})), [""; 0], "{field}");
+    }
+    assert_eq!(
+        of(json!({"fingerprint": ["order.id", "amount.cents"]})),
+        ["W-RUN-2 tasks[0].effect.fingerprint[1]: the step has no input amount, so nothing is \
+          compared by amount.cents"]
+    );
+    assert_eq!(
+        of(json!({"onPayloadMismatch": "FLAG"})),
+        [
+            "W-RUN-2 tasks[0].effect.onPayloadMismatch: nothing is compared: effect.fingerprint lists \
+          no field of the input"
+        ]
+    );
+    assert_eq!(of(json!({"onPayloadMismatch": "FLAG", "fingerprint": ["order"]})), [""; 0]);
+}
+
+#[test]
+fn the_effect_of_a_task_definition_is_compared_by_the_inputs_of_the_step() {
+    let task = json!({"name": "n", "inputTemplate": {"currency": "EUR"},
+        "effect": {"fingerprint": ["currency", "amount"]}});
+    let task: Arc<TaskDef> = Arc::new(serde_json::from_value(task).unwrap());
+    let wf = definition(&json!({"name": "wf", "tasks": [step("SIMPLE", json!({}))]}));
+    let found = told(&wf.warnings_knowing(&|_| Some(Arc::clone(&task))));
+    assert_eq!(
+        found,
+        [
+            "W-RUN-2 tasks[0].name: the effect of task definition n: the step has no input amount, so \
+          nothing is compared by amount"
+        ]
+    );
+    let fields = json!({"inputParameters": {"amount": 1}});
+    let wf = definition(&json!({"name": "wf", "tasks": [step("SIMPLE", fields)]}));
+    assert_eq!(told(&wf.warnings_knowing(&|_| Some(Arc::clone(&task)))), [""; 0]);
+}
+
+#[test]
+fn parts_of_policies_that_decide_nothing_are_told() {
+    for policy in ["SKIP", "FAIL"] {
+        let found = of_definition(json!({"concurrency": {"policy": policy, "maxQueue": 3,
+            "queueTimeoutSeconds": 9}}));
+        let line = format!("nothing waits in line under {policy}: it is for QUEUE and COALESCE");
+        assert_eq!(
+            found,
+            [
+                format!("W-RUN-2 concurrency.maxQueue: {line}"),
+                format!("W-RUN-2 concurrency.queueTimeoutSeconds: {line}")
+            ]
+        );
+    }
+    assert_eq!(of_definition(json!({"concurrency": {"maxQueue": 3}})), [""; 0]);
+    assert_eq!(
+        of_definition(json!({"workflowStatusListenerSink": "conductor:x"})),
+        [
+            "W-RUN-2 workflowStatusListenerSink: nothing is published: workflowStatusListenerEnabled is \
+          not true"
+        ]
+    );
+    let heard =
+        json!({"workflowStatusListenerSink": "conductor:x", "workflowStatusListenerEnabled": true});
+    assert_eq!(of_definition(heard), [""; 0]);
+    let ignored = json!({"fingerprint": ["input.a"], "onPayloadMismatch": "IGNORE",
+        "keyExpression": "${workflow.input.id}"});
+    assert_eq!(
+        of_definition(json!({"idempotency": ignored})),
+        ["W-RUN-2 idempotency.fingerprint: is not looked at: onPayloadMismatch is IGNORE"]
+    );
+}
+
+#[test]
+fn a_cache_that_keeps_nothing_is_told() {
+    let of = |cache: Value, more: Value| {
+        let mut fields = more;
+        fields["cacheConfig"] = cache;
+        fields["inputParameters"] = json!({"id": 1});
+        of_step("SIMPLE", fields)
+    };
+    let at = "W-RUN-2 tasks[0].cacheConfig: ";
+    assert_eq!(of(json!({"key": "${id}", "ttlInSecond": 9}), json!({})), [""; 0]);
+    assert_eq!(of(json!({"key": "", "ttlInSecond": 0}), json!({})), [""; 0]);
+    let keyless = of(json!({"ttlInSecond": 9}), json!({}));
+    assert_eq!(keyless, [format!("{at}nothing is kept without a key")]);
+    let timeless = of(json!({"key": "${id}"}), json!({}));
+    assert_eq!(timeless, [format!("{at}nothing is kept: ttlInSecond is 0")]);
+    let beside = of(json!({"key": "${id}", "ttlInSecond": 9}), json!({"effect": {}}));
+    assert_eq!(beside, [format!("{at}is not looked at: an effect is there, and wins")]);
+    let task: TaskDef = serde_json::from_value(json!({"name": "t", "effect": {},
+        "cacheConfig": {"key": "${id}", "ttlInSecond": 9}}))
+    .unwrap();
+    assert_eq!(
+        told(&task.warnings()),
+        ["W-RUN-2 cacheConfig: is not looked at: an effect is there, and wins"]
+    );
+}
+
+#[test]
+fn fields_of_other_types_are_told() {
+    for kind in ["SIMPLE", "INLINE", "SUB_WORKFLOW", "START_WORKFLOW"] {
+        let found = of_step(
+            kind,
+            json!({"asyncComplete": true, "dynamicForkTasksInputParamName": "p",
+            "subWorkflowParam": {"name": "other"}, "inputParameters": {"expression": "1",
+                "startWorkflow": {"name": "other"}}}),
+        );
+        for (field, owners) in [
+            ("asyncComplete", "HTTP, EVENT and steps that stay open"),
+            ("dynamicForkTasksInputParamName", "FORK_JOIN_DYNAMIC"),
+        ] {
+            let line = format!(
+                "W-RUN-2 tasks[0].{field}: a {kind} does not look at it: it is for {owners}"
+            );
+            assert!(found.contains(&line), "{kind}: {found:?}");
+        }
+    }
+    assert_eq!(of_step("EVENT", json!({"asyncComplete": true, "sink": "conductor"})), [""; 0]);
+}
+
+#[test]
+fn a_definition_that_a_start_writes_out_is_judged() {
+    let of = |definition: Value| {
+        let start = json!({"startWorkflow": {"name": "other", "workflowDef": definition}});
+        of_step("START_WORKFLOW", json!({"inputParameters": start}))
+    };
+    let at = "tasks[0].inputParameters.startWorkflow.workflowDef";
+    let fine = json!({"name": "other", "tasks": [step("SIMPLE", json!({"inputParameters": {
+        "id": "$${workflow.input.id}"}}))]});
+    assert_eq!(of(fine), [""; 0]);
+    let empty = of(json!({"name": "other", "tasks": []}));
+    assert!(
+        empty[0].starts_with(&format!("W-RUN-1 {at}.tasks: WorkflowTask list cannot be empty")),
+        "{empty:?}"
+    );
+    let broken = of(json!({"name": "other", "tasks": 5}));
+    assert!(
+        broken[0].starts_with(&format!("W-RUN-1 {at}: is no workflow definition")),
+        "{broken:?}"
+    );
+    let text = of(json!("other"));
+    assert!(text[0].starts_with(&format!("W-RUN-1 {at}: must be an object")), "{text:?}");
+    assert_eq!(of(json!("${workflow.input.def}")), [""; 0]);
+    let absent = of(json!({"name": "other", "tasks": [step("GET_WORKFLOW", json!({}))]}));
+    assert!(absent[0].starts_with(&format!("W-RUN-1 {at}.tasks[0].type: ")), "{absent:?}");
+}
+
+#[test]
+fn every_other_workflow_that_is_named_is_found() {
+    let start = |request: Value| {
+        step(
+            "START_WORKFLOW",
+            json!({"taskReferenceName": "s", "inputParameters": {"startWorkflow": request}}),
+        )
+    };
+    let child = |name: &str| json!({"subWorkflowParam": {"name": name, "version": 2}});
+    let inner = json!({"name": "inner", "failureWorkflow": "clean", "tasks": [
+        step("SUB_WORKFLOW", child("deep"))]});
+    let steps = json!([
+        step("SUB_WORKFLOW", child("kid")),
+        step("SUB_WORKFLOW", child("wf")),
+        step("SUB_WORKFLOW", child("${workflow.input.kid}")),
+        step("SUB_WORKFLOW", json!({"subWorkflowParam": {"workflowDefinition": inner}})),
+        start(json!({"name": "one", "version": 3})),
+        start(
+            json!({"workflowDef": {"name": "given", "tasks": [step("SUB_WORKFLOW", child("below"))]}})
+        ),
+    ]);
+    let wf: WorkflowDef =
+        serde_json::from_value(json!({"name": "wf", "failureWorkflow": "mend", "tasks": steps}))
+            .unwrap();
+    let found: Vec<_> = wf
+        .named_workflows()
+        .into_iter()
+        .map(|it| format!("{} {} {:?}", it.path, it.name, it.version))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            "failureWorkflow mend None",
+            "tasks[0].subWorkflowParam.name kid Some(2)",
+            "tasks[4].inputParameters.startWorkflow.name one Some(3)",
+            "tasks[3].subWorkflowParam.workflowDefinition.failureWorkflow clean None",
+            "tasks[3].subWorkflowParam.workflowDefinition.tasks[0].subWorkflowParam.name deep Some(2)",
+            "tasks[5].inputParameters.startWorkflow.workflowDef.tasks[0].subWorkflowParam.name below \
+             Some(2)",
+        ]
+    );
 }
