@@ -13,7 +13,7 @@ use semel_model::{
     ExecutionId, Payload, SignalResponse, StartWorkflowRequest, TaskId, TaskResult, Violation,
     Warning, WorkflowStateUpdate,
 };
-use semel_runtime::{Seen, request_id};
+use semel_runtime::{Failure, Seen, request_id};
 use serde_json::{Map, Value, json};
 
 use crate::answer::{Answered, json as answer_json};
@@ -27,7 +27,7 @@ use crate::operations::{Operation, operate};
 use crate::params::{Params, Path};
 use crate::request::{Body, readable};
 use crate::roles::OPERATE;
-use crate::seen::{STRATEGIES, Strategy};
+use crate::seen::{STRATEGIES, Strategy, gone};
 use crate::starts::{self, begun, from_parts};
 use crate::warnings::warned;
 use crate::workflow::execution_id;
@@ -127,6 +127,9 @@ async fn execute(
     }
     let begun = begun(&app, &caller, &headers, &params, request).await?;
     let seen = app.runtime.wait_for(begun.id, patience.references, patience.wait).await?;
+    let Some(seen) = seen else {
+        return Ok(warned(begun.attached(gone(begun.id)), &warnings));
+    };
     let answer = begun.attached(strategy.answer(&seen, Some(&patience.request)));
     Ok(so_far(&seen, warned(answer, &warnings)))
 }
@@ -173,6 +176,7 @@ async fn output_of(
     let patience = Patience::of(app, params, headers)?;
     let begun = begun(app, caller, headers, params, request).await?;
     let seen = app.runtime.wait_for(begun.id, patience.references, patience.wait).await?;
+    let Some(seen) = seen else { return Ok(begun.attached(gone(begun.id))) };
     let answer = begun.attached(answer_json(&shown(seen.run.execution.output())));
     Ok(so_far(&seen, answer))
 }
@@ -226,7 +230,9 @@ async fn update_state(
     let update: WorkflowStateUpdate = body.object()?;
     let patience = Patience::of(&app, &params, &headers)?;
     let execution = execution_id(&id)?;
-    let signal = match task_update(execution, update.task_reference_name, update.task_result)? {
+    let task = task_update(execution, update.task_reference_name, update.task_result)?;
+    let changes_something = task.is_some() || update.variables.is_some();
+    let signal = match task {
         Some(task) => Some(task.say(&app, &caller, execution, update.variables).await?),
         None => {
             if let Some(variables) = update.variables {
@@ -238,8 +244,11 @@ async fn update_state(
         }
     };
     let seen = app.runtime.wait_for(execution, patience.references, patience.wait).await?;
-    let answer = Strategy::TargetWorkflow.answer(&seen, Some(&patience.request));
-    let answer = so_far(&seen, answer);
+    let answer = match &seen {
+        Some(seen) => so_far(seen, Strategy::TargetWorkflow.answer(seen, Some(&patience.request))),
+        None if changes_something => gone(execution),
+        None => return Err(Failure::NoExecution(id).into()),
+    };
     Ok(match signal {
         Some(signal) => signal.mark(answer),
         None => answer,

@@ -1,10 +1,11 @@
 //! # What those are told who waited: contract section 3.11, semantics 10.2
 
 use axum::response::Response;
-use semel_model::{SignalResponse, Task};
+use semel_model::{ExecutionId, SignalResponse, Task};
 use semel_runtime::{Seen, Snapshot};
+use serde_json::json;
 
-use crate::answer::{empty, json};
+use crate::answer::{empty, json, with_header};
 use crate::error::ApiError;
 use crate::params::Params;
 use crate::view;
@@ -20,6 +21,13 @@ pub(crate) enum Strategy {
 
 pub(crate) const STRATEGIES: &[&str] =
     &["TARGET_WORKFLOW", "BLOCKING_WORKFLOW", "BLOCKING_TASK", "BLOCKING_TASK_INPUT"];
+
+/// The answer to a request that was carried out, where its run was removed before it could be shown.
+pub(crate) fn gone(run: ExecutionId) -> Response {
+    let why =
+        "the request was carried out; its run has been removed since, so nothing of it is shown";
+    with_header(json(&json!({"workflowId": run})), "x-semel-warning", why)
+}
 
 impl Strategy {
     pub(crate) fn of(params: &Params) -> Result<Self, ApiError> {
