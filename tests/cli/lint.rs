@@ -146,3 +146,29 @@ fn members_that_nobody_knows_are_found_without_a_server() {
     let place = "l_members/1 tasks[0].retrycount";
     assert_eq!(said.row("W-RUN-3")[..3], ["warn", "W-RUN-3", place]);
 }
+
+#[test]
+fn a_server_judges_a_bundle_under_its_own_task_definitions() {
+    let house = house();
+    let address = house.address();
+    for (retries, code) in [(1, 0), (5, 1)] {
+        let bundle =
+            json!({"workflowDefs": [checkout("l_both")], "taskDefs": [task("l_both", retries)]});
+        let file = house.file("l_both.json", &bundle);
+        let said = alone(&house, &["lint", &file, "--server", &address]);
+        assert_eq!(said.code, Some(code), "{said:?}");
+    }
+}
+
+#[test]
+fn a_schema_of_a_task_definition_that_nobody_can_enforce_is_found_without_a_server() {
+    let house = house();
+    let schema = json!({"name": "in", "version": 1, "type": "JSON", "data": {"type": 5}});
+    let mut task = task("l_schema", 1);
+    task["inputSchema"] = schema;
+    task["enforceSchema"] = json!(true);
+    let bundle = json!({"workflowDefs": [checkout("l_schema")], "taskDefs": [task]});
+    let said = alone(&house, &["lint", &house.file("l_schema.json", &bundle)]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.row("E-REG-1")[2].starts_with("l_schema/1 inputSchema"), "{said:?}");
+}

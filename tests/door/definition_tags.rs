@@ -55,6 +55,22 @@ fn a_tag_has_any_type_or_none_and_is_given_back_as_it_came() {
 }
 
 #[test]
+fn a_tag_that_is_added_again_gets_the_type_that_is_sent() {
+    let house = house();
+    house.define("retyped");
+    let path = "/api/metadata/workflow/retyped/tags";
+    let tag = |kind: Value| json!({"key": "team", "type": kind, "value": "a"});
+    for (sent, kept) in [("metadata", "metadata"), ("RATE", "RATE")] {
+        let answer = house.send(&Request::post(path, &tag(json!(sent))));
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        assert_eq!(house.send(&Request::get(path)).json(), json!([tag(json!(kept))]));
+    }
+    let plain = Request::post(path, &json!({"key": "team", "value": "a"}));
+    assert_eq!(house.send(&plain).status, 200);
+    assert_eq!(house.send(&Request::get(path)).json(), json!([tag(json!("RATE"))]));
+}
+
+#[test]
 fn tags_inside_a_definition_tag_its_name() {
     let house = house();
     let tag = |value: &str| json!({"key": "team", "type": "METADATA", "value": value});

@@ -120,3 +120,101 @@ fn errors_and_strictly_warnings_refuse_a_registration_that_asks_for_it() {
     assert!(answer.text().contains("lint must be warn, error, strict or off"));
     assert_eq!(house.definitions().0, json!([]), "none of them is kept");
 }
+
+/// What a registration says: its warnings, or else its refusals.
+fn told_at_registration(house: &House, definition: &Value) -> Vec<String> {
+    let answer = house.send(&Request::post("/api/metadata/workflow/validate", definition));
+    if answer.status == 400 {
+        let errors = answer.json()["validationErrors"].as_array().cloned().unwrap_or_default();
+        let line = |it: &Value| format!("E-REG-1 {}", it["path"].as_str().unwrap_or_default());
+        return errors.iter().map(line).collect();
+    }
+    let header = answer.header("x-semel-warning").unwrap_or_default();
+    let line = |one: &str| {
+        let path = one.split(": ").next().unwrap_or_default().to_owned();
+        let code = one.split("docs/errors/").last().unwrap_or_default().replace(".md)", "");
+        format!("{} {path}", code.replace(".md", ""))
+    };
+    header.split(".md); ").filter(|one| !one.is_empty()).map(line).collect()
+}
+
+/// The findings of the lint that a registration knows of.
+fn told_by_the_lint(house: &House, definition: &Value) -> Vec<String> {
+    let linted = house.send(&Request::post("/api/lint", definition)).json();
+    let findings = linted[0]["findings"].as_array().cloned().unwrap_or_default();
+    let known = |it: &&Value| {
+        let code = it["code"].as_str().unwrap_or_default();
+        code == "E-REG-1" || code.starts_with("W-RUN-")
+    };
+    let line = |it: &Value| {
+        format!("{} {}", it["code"].as_str().unwrap_or(""), it["at"].as_str().unwrap_or(""))
+    };
+    findings.iter().filter(known).map(line).collect()
+}
+
+#[test]
+fn the_lint_says_what_a_registration_says() {
+    let house = House::own(&["--definition-tasks-max", "3"]);
+    let step =
+        |name: &str, kind: &str| json!({"name": name, "taskReferenceName": name, "type": kind});
+    let with = |mut step: Value, field: &str, value: Value| {
+        step[field] = value;
+        step
+    };
+    let many: Vec<Value> = (0..4).map(|at| step(&format!("s{at}"), "SIMPLE")).collect();
+    let start = json!({"startWorkflow": {"name": "nowhere"}});
+    let schema = json!({"name": "in", "version": 1, "type": "JSON"});
+    for fields in [
+        json!({"tasks": many}),
+        json!({"tasks": []}),
+        json!({"tags": "team:a"}),
+        json!({"tags": "team:a", "maskedFields": ["a"], "colour": "red"}),
+        json!({"tasks": [step("gone", "JDBC")], "failureWorkflow": "nowhere"}),
+        json!({"tasks": [with(step("k", "SUB_WORKFLOW"), "subWorkflowParam", json!({"name": "nowhere"}))]}),
+        json!({"tasks": [with(step("s", "START_WORKFLOW"), "inputParameters", start)]}),
+        json!({"inputSchema": schema, "enforceSchema": true}),
+        json!({"inputSchema": {"name": "in", "version": 1, "type": "JSON", "data": {"type": 5}}}),
+    ] {
+        let mut definition = fine("l_same");
+        for (field, value) in fields.as_object().into_iter().flatten() {
+            definition[field] = value.clone();
+        }
+        let mut registered = told_at_registration(&house, &definition);
+        let mut linted = told_by_the_lint(&house, &definition);
+        assert!(!registered.is_empty(), "{fields}");
+        if linted.iter().any(|it| it.starts_with("E-REG-1")) {
+            linted.retain(|it| it.starts_with("E-REG-1"));
+        }
+        registered.sort();
+        linted.sort();
+        assert_eq!(linted, registered, "{fields}");
+    }
+}
+
+#[test]
+fn workflows_that_are_not_registered_are_named() {
+    let house = House::own(&[]);
+    let child = |name: &str| {
+        json!({"name": "k", "taskReferenceName": "k", "type": "SUB_WORKFLOW",
+            "subWorkflowParam": {"name": name}})
+    };
+    let outer = json!({"name": "l_outer", "version": 1, "tasks": [child("l_inner")]});
+    let answer = register(&house, "", &outer);
+    let warning = answer.header("x-semel-warning").unwrap_or_default().to_owned();
+    assert!(warning.contains("workflow l_inner is not registered"), "{warning}");
+    assert!(warning.contains("docs/errors/W-RUN-1.md"), "{warning}");
+    let list = Request::new("PUT", "/api/metadata/workflow").json(&json!([outer, fine("l_inner")]));
+    assert_eq!(house.send(&list).header("x-semel-warning"), None, "they come together");
+    assert_eq!(register(&house, "", &outer).header("x-semel-warning"), None);
+}
+
+#[test]
+fn a_bundle_is_judged_under_its_own_task_definitions() {
+    let house = House::own(&[]);
+    let task =
+        json!({"name": "l_bundle", "retryCount": 0, "timeoutSeconds": 3600, "colour": "red"});
+    let bundle = json!({"workflowDefs": [risky("l_bundle")], "taskDefs": [task]});
+    let found = house.send(&Request::post("/api/lint", &bundle)).json();
+    assert_eq!((&found[0]["name"], codes(&found[0])), (&json!("l_bundle"), vec![]), "{found}");
+    assert_eq!((&found[1]["name"], codes(&found[1])), (&json!("l_bundle"), vec!["W-RUN-3"]));
+}

@@ -58,6 +58,7 @@ mod queues;
 mod raw;
 mod refusals;
 mod rehearsals;
+mod removed_meanwhile;
 mod request_keys;
 mod resolutions;
 mod retention;

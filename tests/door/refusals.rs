@@ -116,3 +116,38 @@ fn the_runs_of_a_key_come_by_pages() {
         400
     );
 }
+
+/// The row of the page of troubles that a refusal without a code leads to.
+fn row_of(answer: &Answer, status: u16, row: &str) {
+    let body = answer.json();
+    assert_eq!(answer.status, status, "{body}");
+    assert_eq!(body["metadata"]["docs"], json!(format!("docs/trouble.md#{row}")), "{body}");
+    let page = include_str!("../../docs/trouble.md");
+    assert!(page.contains(&format!("<a id=\"{row}\"></a>")), "{row}");
+}
+
+#[test]
+fn a_refusal_without_a_code_leads_to_a_row() {
+    let house = House::own(&["--body-bytes-max", "100000"]);
+    house.define("r_rows");
+    let id = house.start("r_rows");
+    let by_name = |reference: &str, status: &str| {
+        Request::post(format!("/api/tasks/{id}/{reference}/{status}"), &json!({}))
+    };
+    row_of(&house.refuses(&by_name("nowhere", "COMPLETED")), 404, "nothing-there");
+    house.claim("r_rows");
+    row_of(&house.refuses(&by_name("only", "COMPLETED")), 409, "held");
+    let resume = Request::new("PUT", format!("/api/workflow/{id}/resume"));
+    row_of(&house.refuses(&resume), 409, "wrong-state");
+    let large = json!({"text": "x".repeat(200_000)});
+    row_of(&house.send(&Request::post("/api/workflow/r_rows", &large)), 413, "body-too-large");
+    let pull = json!({"name": "r_pull", "version": 1, "tasks": [
+        {"name": "only", "taskReferenceName": "only", "type": "PULL_WORKFLOW_MESSAGES"},
+        {"name": "wait", "taskReferenceName": "wait", "type": "WAIT"}]});
+    define(&house, &pull);
+    let run = house.start("r_pull");
+    let messages = format!("/api/workflow/{run}/messages");
+    let post = || house.send(&Request::post(&messages, &json!({"n": 1})));
+    let full = (0..1_010).map(|_| post()).find(|answer| answer.status != 200);
+    row_of(&full.expect("a run keeps only so many"), 429, "full");
+}

@@ -53,7 +53,22 @@ fn a_run_is_found_as_soon_as_its_start_is_answered() {
         assert_eq!(ids(&found), [id.as_str()], "{query}");
         assert_eq!(found["totalHits"], 1, "{query}");
     }
-    for query in ["workflowType=s_fresh AND status=COMPLETED", "idempotencyKey=s-other"] {
+    for query in [
+        "workflowType=s_fresh AND (status=COMPLETED OR status=RUNNING)",
+        "workflowType=s_fresh AND NOT status=COMPLETED",
+        "workflowType=s_fresh AND status != COMPLETED",
+        "workflowType=s_fresh AND status NOT IN (COMPLETED,FAILED)",
+        "workflowType=s_fresh AND startTime>=1000000000000",
+        "idempotencyKey=s-other OR idempotencyKey=s-key",
+    ] {
+        assert_eq!(ids(&found("workflow/search", query, "")), [id.as_str()], "{query}");
+    }
+    for query in [
+        "workflowType=s_fresh AND status=COMPLETED",
+        "idempotencyKey=s-other",
+        "workflowType=s_fresh AND status != RUNNING",
+        "workflowType=s_fresh AND NOT (status=RUNNING OR status=PAUSED)",
+    ] {
         assert_eq!(found("workflow/search", query, "")["totalHits"], 0, "{query}");
     }
     let row = &found("workflow/search", "workflowType=s_fresh", "&freeText=NEEDLE")["results"][0];

@@ -38,6 +38,9 @@ stories! {
         a_branch_that_fails_ends_the_others
         a_branch_without_a_name_is_called_by_its_type
         a_cancelled_child_comes_back_with_its_sibling
+        a_cancelled_worker_does_not_start_a_child_over
+        a_child_beside_a_worker_in_a_loop_is_resumed
+        a_child_beside_a_worker_that_came_with_data_is_resumed
         a_child_beyond_the_limit_waits_or_fails_its_step
         a_child_ends_when_its_parent_is_removed
         a_child_ends_when_its_parent_takes_too_long

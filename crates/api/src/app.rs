@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use semel_model::Digest;
+use semel_model::{DefinitionLimits, Digest, WorkflowDef};
 use semel_runtime::Runtime;
 
 use crate::auth::Auth;
-use crate::definition_size::DefinitionLimits;
+use crate::error::ApiError;
 use crate::watch::Watch;
 use crate::web::WebRules;
 
@@ -73,5 +73,11 @@ pub struct Limits {
 impl Limits {
     pub(crate) fn execute_wait(self, asked: Duration) -> Duration {
         asked.min(Duration::from_millis(self.execute_wait_ms_max))
+    }
+
+    /// Refuses a definition that is too large. `path` is where it stands.
+    pub(crate) fn checked(self, definition: &WorkflowDef, path: &str) -> Result<(), ApiError> {
+        let violation = self.definitions.violation(definition, path);
+        violation.map_or(Ok(()), |violation| Err(ApiError::Invalid(vec![violation])))
     }
 }

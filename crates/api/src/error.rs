@@ -158,6 +158,23 @@ impl ApiError {
         }
     }
 
+    /// Where to read on about a refusal that has no code.
+    fn docs(&self) -> Option<&'static str> {
+        match self {
+            Self::TooLarge(_) => Some("docs/trouble.md#body-too-large"),
+            Self::Failed(Failure::Rejected(rejection)) => match rejection {
+                Rejection::Held(_) => Some("docs/trouble.md#held"),
+                Rejection::WrongState(_) => Some("docs/trouble.md#wrong-state"),
+                Rejection::NotFound(_) | Rejection::NothingPending | Rejection::UnknownTask(_) => {
+                    Some("docs/trouble.md#nothing-there")
+                }
+                Rejection::Full(_) => Some("docs/trouble.md#full"),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// What makes clients refresh their token and ask again.
     fn refresh(&self) -> Option<&'static str> {
         match self {
@@ -274,7 +291,10 @@ impl IntoResponse for ApiError {
     fn into_response(mut self) -> Response {
         let (status, retryable) = self.status();
         let is_undecided = match &self {
-            Self::Failed(Failure::Parked(_) | Failure::Rejected(Rejection::Held(_))) => true,
+            Self::Failed(
+                Failure::Parked(_)
+                | Failure::Rejected(Rejection::Held(_) | Rejection::WrongState(_)),
+            ) => true,
             Self::Refused(refusal) => refusal.code == CONCURRENCY_LIMIT, // There may be a place soon.
             _ => false,
         };
@@ -284,6 +304,7 @@ impl IntoResponse for ApiError {
         let is_of_the_server =
             matches!(self, Self::NotServed(_) | Self::Failed(Failure::Parked(_)));
         let code = self.code().map(str::to_owned);
+        let docs = self.docs();
         let error = self.refresh().map(str::to_owned);
         let retry_after = match &self {
             Self::Refused(refusal) => refusal.retry_after_seconds,
@@ -305,6 +326,8 @@ impl IntoResponse for ApiError {
                     }
                     _ => None,
                 };
+                let metadata =
+                    metadata.or_else(|| Some(Map::from_iter([("docs".to_owned(), json!(docs?))])));
                 let metadata = advised(code.as_deref(), metadata);
                 ErrorBody { metadata, code, retryable, error, ..body }
             }

@@ -13,7 +13,7 @@ use semel_model::{
     ExecutionId, Payload, SignalResponse, StartWorkflowRequest, TaskId, TaskResult, Violation,
     Warning, WorkflowStateUpdate,
 };
-use semel_runtime::{Seen, request_id};
+use semel_runtime::{Failure, Seen, request_id};
 use serde_json::{Map, Value, json};
 
 use crate::answer::Answered;
@@ -28,7 +28,7 @@ use crate::params::{Params, Path};
 use crate::request::{Body, readable};
 use crate::roles::OPERATE;
 use crate::room::one;
-use crate::seen::{STRATEGIES, Strategy};
+use crate::seen::{STRATEGIES, Strategy, gone};
 use crate::starts::{self, begun, from_parts};
 use crate::warnings::warned;
 use crate::workflow::execution_id;
@@ -128,6 +128,9 @@ async fn execute(
     }
     let begun = begun(&app, &caller, &headers, &params, request).await?;
     let seen = app.runtime.wait_for(begun.id, patience.references, patience.wait).await?;
+    let Some(seen) = seen else {
+        return Ok(warned(begun.attached(gone(begun.id)), &warnings));
+    };
     let answer = begun.attached(strategy.answer(&app, &seen, Some(&patience.request)).await);
     Ok(so_far(&seen, warned(answer, &warnings)))
 }
@@ -174,6 +177,7 @@ async fn output_of(
     let patience = Patience::of(app, params, headers)?;
     let begun = begun(app, caller, headers, params, request).await?;
     let seen = app.runtime.wait_for(begun.id, patience.references, patience.wait).await?;
+    let Some(seen) = seen else { return Ok(begun.attached(gone(begun.id))) };
     let answer = begun.attached(one(app, &shown(seen.run.execution.output())).await);
     Ok(so_far(&seen, answer))
 }
@@ -227,7 +231,9 @@ async fn update_state(
     let update: WorkflowStateUpdate = body.object()?;
     let patience = Patience::of(&app, &params, &headers)?;
     let execution = execution_id(&id)?;
-    let signal = match task_update(execution, update.task_reference_name, update.task_result)? {
+    let task = task_update(execution, update.task_reference_name, update.task_result)?;
+    let changes_something = task.is_some() || update.variables.is_some();
+    let signal = match task {
         Some(task) => Some(task.say(&app, &caller, execution, update.variables).await?),
         None => {
             if let Some(variables) = update.variables {
@@ -239,8 +245,14 @@ async fn update_state(
         }
     };
     let seen = app.runtime.wait_for(execution, patience.references, patience.wait).await?;
-    let answer = Strategy::TargetWorkflow.answer(&app, &seen, Some(&patience.request)).await;
-    let answer = so_far(&seen, answer);
+    let answer = match &seen {
+        Some(seen) => {
+            let answer = Strategy::TargetWorkflow.answer(&app, seen, Some(&patience.request)).await;
+            so_far(seen, answer)
+        }
+        None if changes_something => gone(execution),
+        None => return Err(Failure::NoExecution(id).into()),
+    };
     Ok(match signal {
         Some(signal) => signal.mark(answer),
         None => answer,

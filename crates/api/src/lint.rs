@@ -4,14 +4,19 @@
 //! server has. `lint` of a registration says what a finding is worth; unless it says otherwise,
 //! nothing is refused.
 
+mod bundle;
+
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use axum::extract::State;
 use axum::response::Response;
-use semel_lint::{FINDINGS_MAX, Finding, Linted, Settings, Severity, linted};
-use semel_model::{SearchResult, Violation, Warning, WorkflowDef, unknown_in_workflow};
+use semel_lint::{FINDINGS_MAX, Finding, Linted, Settings, Severity, findings_of_task, linted};
+use semel_model::{
+    DefinitionLimits, SearchResult, TaskDef, Violation, Warning, WorkflowDef, unknown_in_workflow,
+};
 use semel_runtime::World;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::answer::{Answered, json, with_header};
 use crate::app::App;
@@ -20,6 +25,7 @@ use crate::endpoint::{Does, Endpoint, get, post};
 use crate::enforceable;
 use crate::error::ApiError;
 use crate::params::Params;
+use crate::registries;
 use crate::request::Body;
 use crate::roles::READ;
 
@@ -30,7 +36,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     vec![
         post("/api/lint", READ, ask)
             .about(
-                "What is likely to go wrong with one workflow definition, or with each of a list",
+                "What is likely to go wrong with one workflow definition, or with each of a list; an \
+                 object of workflowDefs and taskDefs is judged together",
             )
             .does(Does::Looks)
             .takes_definition::<Vec<WorkflowDef>>()
@@ -43,45 +50,78 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-/// Of the world as it is: its task definitions, its schemas, its retention.
-fn of(world: &World, definition: &WorkflowDef) -> Linted {
-    let registered = |name: &str| world.definitions.task(name).ok().flatten();
-    let execution_retention_seconds = world.retention_ms().map(|ms| ms / 1_000);
-    let key_hosts = world.key_hosts().clone();
-    let settings = Settings { execution_retention_seconds, key_hosts, ..Settings::default() };
-    let mut linted = linted(definition, &registered, &settings);
-    if let Ok(found) = enforceable::in_workflow_definition(&world.schemas, definition, "") {
-        let refused = found.refused.iter().map(Finding::of_violation);
-        let warned = found.warned.iter().map(Finding::of_warning);
-        linted.findings.splice(0..0, refused.chain(warned));
-        linted.findings.truncate(FINDINGS_MAX);
+/// What a definition is judged under.
+struct Judge<'a> {
+    world: &'a World,
+    limits: DefinitionLimits,
+    /// Definitions that come in the same request, and count as registered.
+    workflows: Vec<&'a str>,
+    tasks: &'a [Arc<TaskDef>],
+}
+
+impl<'a> Judge<'a> {
+    fn of(world: &'a World, limits: DefinitionLimits) -> Self {
+        Self { world, limits, workflows: vec![], tasks: &[] }
     }
-    linted
+
+    /// Of the world as it is: its task definitions, its schemas, its retention.
+    fn workflow(&self, definition: &WorkflowDef) -> Linted {
+        let world = self.world;
+        let registered = |name: &str| {
+            let beside = self.tasks.iter().rev().find(|task| task.name == name).cloned();
+            beside.or_else(|| world.definitions.task(name).ok().flatten())
+        };
+        let execution_retention_seconds = world.retention_ms().map(|ms| ms / 1_000);
+        let settings = Settings {
+            execution_retention_seconds,
+            key_hosts: world.key_hosts().clone(),
+            definition_limits: self.limits,
+            ..Settings::default()
+        };
+        let mut linted = linted(definition, &registered, &settings);
+        if let Ok(found) = registries::judge(world, definition, &self.workflows) {
+            prepend(&mut linted, &found.refused, &found.warned);
+        }
+        linted
+    }
+
+    fn task(&self, task: &TaskDef, written: &Value) -> Linted {
+        let findings = findings_of_task(task, written);
+        let mut linted = Linted { name: task.name.clone(), version: 1, findings };
+        let schemas = &self.world.schemas;
+        if let Ok(found) = enforceable::in_task_definitions(schemas, std::slice::from_ref(task)) {
+            prepend(&mut linted, &found.refused, &found.warned);
+        }
+        linted
+    }
+}
+
+fn prepend(linted: &mut Linted, refused: &[Violation], warned: &[Warning]) {
+    let refused = refused.iter().map(Finding::of_violation);
+    linted.findings.splice(0..0, refused.chain(warned.iter().map(Finding::of_warning)));
+    linted.findings.truncate(FINDINGS_MAX);
 }
 
 /// `POST /api/lint`.
 async fn ask(State(app): State<App>, body: Body) -> Answered {
-    let definitions: Vec<WorkflowDef> = body.one_or_more()?;
-    if definitions.is_empty() {
-        return Err(ApiError::Malformed("the list of definitions is empty".to_owned()));
-    }
-    if definitions.iter().any(|definition| definition.name.is_empty()) {
-        let message = "WorkflowDef name cannot be null or empty";
-        return Err(ApiError::Invalid(vec![Violation::new("name", message)]));
-    }
-    let unknown: Vec<Vec<Warning>> =
-        body.one_or_more::<Map<String, Value>>()?.into_iter().map(unknown_in).collect();
-    let look = move |world: &World| Ok(definitions.iter().map(|it| of(world, it)).collect());
-    let mut found: Vec<Linted> = app.runtime.blocking(look).await?;
-    for (linted, unknown) in found.iter_mut().zip(&unknown) {
-        linted.findings.splice(0..0, unknown.iter().map(Finding::of_warning));
-        linted.findings.truncate(FINDINGS_MAX);
-    }
+    let bundle = bundle::read(body)?;
+    let limits = app.limits.definitions;
+    let look = move |world: &World| {
+        let workflows = bundle.workflows.iter().map(|(definition, _)| definition.name.as_str());
+        let tasks = bundle.task_list();
+        let judge =
+            Judge { workflows: workflows.collect(), tasks: &tasks, ..Judge::of(world, limits) };
+        let of_workflow = |(definition, written): &(WorkflowDef, Value)| {
+            let mut linted = judge.workflow(definition);
+            prepend(&mut linted, &[], &unknown_in_workflow(written));
+            linted
+        };
+        let of_tasks = bundle.tasks.iter().map(|(task, written)| judge.task(task, written));
+        let of_tasks = of_tasks.filter(|linted| !linted.findings.is_empty());
+        Ok(bundle.workflows.iter().map(of_workflow).chain(of_tasks).collect())
+    };
+    let found: Vec<Linted> = app.runtime.blocking(look).await?;
     Ok(json(&found))
-}
-
-fn unknown_in(definition: Map<String, Value>) -> Vec<Warning> {
-    unknown_in_workflow(&Value::Object(definition))
 }
 
 /// `GET /api/metadata/lint`: by name and version.
@@ -92,9 +132,11 @@ async fn look(State(app): State<App>, params: Params) -> Answered {
         let message = format!("size={size}: at most {SIZE_MAX} definitions fit on a page");
         return Err(ApiError::Malformed(message));
     }
+    let limits = app.limits.definitions;
     let read = move |world: &World| {
+        let judge = Judge::of(world, limits);
         let all = world.definitions.workflows(None)?;
-        let results = all.iter().skip(start).take(size).map(|it| of(world, it)).collect();
+        let results = all.iter().skip(start).take(size).map(|it| judge.workflow(it)).collect();
         Ok(SearchResult { total_hits: all.len(), results })
     };
     let page: SearchResult<Linted> = app.runtime.blocking(read).await?;
@@ -149,8 +191,9 @@ pub(crate) fn at_registration(
     if mode == Mode::Off {
         return Ok(None);
     }
-    let world = app.runtime.world();
-    let found: Vec<_> = definitions.iter().map(|definition| of(world, definition)).collect();
+    let workflows = definitions.iter().map(|definition| definition.name.as_str()).collect();
+    let judge = Judge { workflows, ..Judge::of(app.runtime.world(), app.limits.definitions) };
+    let found: Vec<_> = definitions.iter().map(|definition| judge.workflow(definition)).collect();
     let unknown: Vec<_> = unknown.iter().map(Finding::of_warning).collect();
     let all = || unknown.iter().chain(found.iter().flat_map(|linted| &linted.findings));
     let refused: Vec<_> = all().filter(|it| mode.refuses(it)).map(violation).collect();

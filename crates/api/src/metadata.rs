@@ -18,10 +18,11 @@ use crate::enforceable;
 use crate::error::ApiError;
 use crate::lint::{self, Mode};
 use crate::params::{Params, Path};
+use crate::registries;
 use crate::request::Body;
 use crate::roles::{OPERATE, READ};
 use crate::room::Rows;
-use crate::tags::{self, TagsInside};
+use crate::tags::TagsInside;
 use crate::unserved::NotServed;
 use crate::warnings::{numbered, warned};
 
@@ -76,19 +77,18 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-/// All rules at once. What is accepted and will not do what it says is among the warnings.
-fn check(app: &App, definition: &WorkflowDef) -> Result<Vec<Warning>, ApiError> {
-    app.limits.definitions.check(definition, "")?;
+/// All rules at once. What is accepted and will not do what it says is among the warnings. `beside` are
+/// the names that are registered together with it.
+fn check(app: &App, definition: &WorkflowDef, beside: &[&str]) -> Result<Vec<Warning>, ApiError> {
+    app.limits.checked(definition, "")?;
     let definitions = &app.runtime.world().definitions;
     let known = |name: &str| definitions.task(name).ok().flatten();
     let violations = definition.violations_knowing(&known);
     if !violations.is_empty() {
         return Err(ApiError::Invalid(violations));
     }
-    let schemas = &app.runtime.world().schemas;
-    let of_schemas = enforceable::in_workflow_definition(schemas, definition, "")?.accepted()?;
-    let of_tags = tags::unreadable(definition.tags.as_ref());
-    Ok(definition.warnings_knowing(&known).into_iter().chain(of_schemas).chain(of_tags).collect())
+    let outside = registries::judge(app.runtime.world(), definition, beside)?.accepted()?;
+    Ok(definition.warnings_knowing(&known).into_iter().chain(outside).collect())
 }
 
 fn body_of<T: serde::Serialize>(definition: &T) -> Result<Option<Vec<u8>>, ApiError> {
@@ -167,7 +167,7 @@ fn task_tags(world: &World, tasks: &[TaskDef]) -> Result<Vec<DocumentWrite>, Fai
 async fn register(State(app): State<App>, caller: Caller, params: Params, body: Body) -> Answered {
     let mode = Mode::of(&params)?;
     let definition: WorkflowDef = body.object()?;
-    let mut warnings = check(&app, &definition)?;
+    let mut warnings = check(&app, &definition, &[])?;
     let unknown = body.unknown_members(unknown_in_workflow);
     warnings.extend(unknown.clone());
     let overwrite = params.flag("overwrite", false)?;
@@ -191,9 +191,10 @@ async fn register_all(
     if definitions.is_empty() {
         return Err(ApiError::Malformed("the list of definitions is empty".to_owned()));
     }
+    let beside: Vec<&str> = definitions.iter().map(|definition| definition.name.as_str()).collect();
     let mut warnings = Vec::new();
     for (at, definition) in definitions.iter().enumerate() {
-        warnings.extend(numbered(at, definitions.len(), check(&app, definition)?));
+        warnings.extend(numbered(at, definitions.len(), check(&app, definition, &beside)?));
     }
     let unknown = body.unknown_members(unknown_in_workflow);
     warnings.extend(unknown.clone());
@@ -211,7 +212,7 @@ async fn register_all(
 /// `POST /api/metadata/workflow/validate`.
 async fn validate(State(app): State<App>, body: Body) -> Answered {
     let definition = body.object()?;
-    let mut warnings = check(&app, &definition)?;
+    let mut warnings = check(&app, &definition, &[])?;
     warnings.extend(body.unknown_members(unknown_in_workflow));
     Ok(warned(empty(), &warnings))
 }
@@ -320,9 +321,7 @@ fn check_tasks(app: &App, tasks: &[TaskDef]) -> Result<Vec<Warning>, ApiError> {
     let mut warnings =
         enforceable::in_task_definitions(&app.runtime.world().schemas, tasks)?.accepted()?;
     for (at, task) in tasks.iter().enumerate() {
-        let of_tags = tags::unreadable(task.tags.as_ref());
-        let of_task = task.warnings().into_iter().chain(of_tags).collect();
-        warnings.extend(numbered(at, tasks.len(), of_task));
+        warnings.extend(numbered(at, tasks.len(), task.warnings()));
     }
     Ok(warnings)
 }

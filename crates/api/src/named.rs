@@ -25,9 +25,8 @@ use crate::execute::so_far;
 use crate::params::{Params, Path};
 use crate::request::{Body, bounded, one_line, plain};
 use crate::roles::WORK;
-use crate::seen::{STRATEGIES, Strategy};
-use crate::view;
-use crate::workflow::{execution_id, snapshot};
+use crate::seen::{STRATEGIES, Strategy, gone};
+use crate::workflow::{changed, execution_id, snapshot};
 
 /// How often a signal looks for its target again after another one took it.
 const SIGNAL_TRIES_MAX: usize = 8;
@@ -247,7 +246,7 @@ async fn update_and_show(
         let message = format!("workflow {id} has no open task {reference}");
         return Err(ApiError::NotFound(message));
     }
-    Ok(signal.mark(view::changed(&app, &snapshot(&app, &id).await?).await))
+    Ok(signal.mark(changed(&app, &id).await?))
 }
 
 /// Answers the first WAIT. Whose turn it is, is decided where it is answered; a WAIT that another
@@ -310,7 +309,10 @@ async fn signal_and_wait(
     }
     let wait = app.limits.execute_wait(Duration::from_millis(wait));
     let seen = app.runtime.wait_for(root, Vec::new(), wait).await?;
-    Ok(signal.mark(so_far(&seen, strategy.answer(&app, &seen, None).await)))
+    Ok(signal.mark(match seen {
+        Some(seen) => so_far(&seen, strategy.answer(&app, &seen, None).await),
+        None => gone(root),
+    }))
 }
 
 /// A run that is over is shown as it is, as in Orkes: whoever sends one signal too many learns how
@@ -320,5 +322,6 @@ async fn nothing_waits(app: &App, root: ExecutionId, strategy: Strategy) -> Answ
         return Err(ApiError::NotFound(format!("workflow {root} waits for no signal")));
     }
     let seen = app.runtime.wait_for(root, Vec::new(), Duration::ZERO).await?;
+    let seen = seen.ok_or_else(|| Failure::NoExecution(root.to_string()))?;
     Ok(Signal::Nothing.mark(strategy.answer(app, &seen, None).await))
 }

@@ -137,6 +137,14 @@ pub(crate) fn read_by(members: &RequestMembers, body: &[u8]) -> Result<Vec<Warni
 }
 
 impl Body {
+    pub(crate) fn of_text(text: String) -> Self {
+        Self(text.into())
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
     pub(crate) fn object<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
         self.json::<Structure<T>>().map(|object| object.0)
     }

@@ -3,10 +3,11 @@
 //! Rules: docs/reference/rules/synchronous-execution.md#return-strategies.
 
 use axum::response::Response;
-use semel_model::{SignalResponse, Task};
+use semel_model::{ExecutionId, SignalResponse, Task};
 use semel_runtime::{Seen, Snapshot};
+use serde_json::json;
 
-use crate::answer::empty;
+use crate::answer::{empty, json as plain, with_header};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::params::Params;
@@ -24,6 +25,13 @@ pub(crate) enum Strategy {
 
 pub(crate) const STRATEGIES: &[&str] =
     &["TARGET_WORKFLOW", "BLOCKING_WORKFLOW", "BLOCKING_TASK", "BLOCKING_TASK_INPUT"];
+
+/// The answer to a request that was carried out, where its run was removed before it could be shown.
+pub(crate) fn gone(run: ExecutionId) -> Response {
+    let why =
+        "the request was carried out; its run has been removed since, so nothing of it is shown";
+    with_header(plain(&json!({"workflowId": run})), "x-semel-warning", why)
+}
 
 impl Strategy {
     pub(crate) fn of(params: &Params) -> Result<Self, ApiError> {

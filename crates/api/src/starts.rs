@@ -21,6 +21,7 @@ use crate::error::ApiError;
 use crate::idempotency::Given;
 use crate::params::{Params, Path};
 use crate::refusal::Refusal;
+use crate::registries;
 use crate::request::{Body, bounded, one_line};
 use crate::roles::OPERATE;
 use crate::warnings::warned;
@@ -77,6 +78,8 @@ pub(crate) fn warnings(app: &App, request: &StartWorkflowRequest, body: &Body) -
     let Some(given) = &request.workflow_def else { return own };
     let definitions = &app.runtime.world().definitions;
     let mut inside = given.warnings_knowing(&|name| definitions.task(name).ok().flatten());
+    let outside = registries::judge(app.runtime.world(), given, &[]);
+    inside.extend(outside.map(|found| found.warned).unwrap_or_default());
     inside.extend(body.unknown_members(unknown_in_start));
     let inside = inside.into_iter().map(|warning| warning.below("workflowDef."));
     own.into_iter().chain(inside).collect()
@@ -253,7 +256,7 @@ pub(crate) fn start_work(
     given: Given,
 ) -> Result<Box<StartWork>, ApiError> {
     if let Some(definition) = &request.workflow_def {
-        app.limits.definitions.check(definition, "workflowDef.")?;
+        app.limits.checked(definition, "workflowDef.")?;
     }
     let definitions = &app.runtime.world().definitions;
     let violations = request.violations_knowing(&|name| definitions.task(name).ok().flatten());

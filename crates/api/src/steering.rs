@@ -19,9 +19,8 @@ use crate::operations::{Operation, operate, registered, slot};
 use crate::params::{Params, Path};
 use crate::request::{Body, read_by};
 use crate::roles::OPERATE;
-use crate::view;
 use crate::warnings::warned;
-use crate::workflow::snapshot;
+use crate::workflow::{changed, snapshot};
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     vec![
@@ -189,7 +188,7 @@ async fn variables(
     let event = Event::VariablesUpdated { variables: Slot(0) };
     let payloads = vec![body.payload()?];
     operate(&app, &id, &caller, Operation { event, payloads, definition: None }).await?;
-    Ok(view::changed(&app, &snapshot(&app, &id).await?).await)
+    changed(&app, &id).await
 }
 
 /// `POST /api/workflow/{id}/resetcallbacks`.

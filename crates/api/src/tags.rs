@@ -1,7 +1,7 @@
 //! # Tags: added and taken away, the same way on everything that has them
 
 use semel_engine::Rejection;
-use semel_model::{Tag, Violation, Warning};
+use semel_model::{Tag, Violation};
 use semel_runtime::Failure;
 use semel_store::DocumentKey;
 use serde_json::Value;
@@ -14,21 +14,25 @@ use crate::request::Body;
 /// Tags one thing may have.
 const TAGS_MAX: usize = 100;
 
-/// A tag of the same key and value is there already.
+/// One of the same key and value gets the type that is sent now, if one is.
 pub(crate) async fn add(app: &App, key: DocumentKey, body: &Body) -> Result<(), ApiError> {
     let added = read(body)?;
     let retag = move |tags: &mut Vec<Tag>| {
-        for tag in &added {
-            if !tags.iter().any(|known| known.is_same(tag)) {
-                tags.push(tag.clone());
-            }
-        }
+        added.iter().for_each(|tag| put(tags, tag));
         if tags.len() > TAGS_MAX {
             return Err(Rejection::Invalid(too_many()).into());
         }
         Ok(())
     };
     Ok(app.runtime.retag(key, retag).await?)
+}
+
+fn put(tags: &mut Vec<Tag>, tag: &Tag) {
+    match tags.iter_mut().find(|known| known.is_same(tag)) {
+        Some(known) if tag.kind.is_some() => known.kind.clone_from(&tag.kind),
+        Some(_) => {}
+        None => tags.push(tag.clone()),
+    }
 }
 
 /// These and no others.
@@ -57,11 +61,7 @@ pub(crate) fn applied(tags: &mut Vec<Tag>, inside: &[TagsInside]) -> Result<(), 
         if *overwrite {
             tags.clear();
         }
-        for tag in wanted {
-            if !tags.iter().any(|known| known.is_same(tag)) {
-                tags.push(tag.clone());
-            }
-        }
+        wanted.iter().for_each(|tag| put(tags, tag));
     }
     if tags.len() > TAGS_MAX {
         return Err(Rejection::Invalid(too_many()).into());
@@ -82,11 +82,6 @@ impl TagsInside {
         let is_kept = |said: &Value| said == &Value::Bool(false) || said == "false";
         Some(Self { tags, overwrite: !overwrite.is_some_and(is_kept) })
     }
-}
-
-/// Tags inside a definition that cannot be read are kept, and tag nothing.
-pub(crate) fn unreadable(tags: Option<&Value>) -> Option<Warning> {
-    Tag::inside(tags).err().map(|why| Warning::no_effect("tags", why))
 }
 
 /// `missing` says that the thing itself is not there.

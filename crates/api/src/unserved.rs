@@ -228,6 +228,7 @@ const ORKES: &[Row] = &[
     row(ALL, &["/human/*"], "no human task API; complete a HUMAN task like any task"),
     row(ALL, &["/metadata/webhook", "/metadata/webhook/*", "/webhook/*"], "no webhooks"),
     row(&["GET", "POST", "DELETE"], &["/registry/*"], "no service registry"),
+    row(ALL, &["/business-rules", "/business-rules/*"], "no rule engine"),
     row(ALL, &["/gateway/*"], "no gateway"),
     row(&["GET"], &["/worker-code", "/worker-code/*"], "no store of worker code"),
     row(ALL, &["/agent/*"], "no agents"),

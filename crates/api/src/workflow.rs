@@ -16,6 +16,7 @@ use crate::error::ApiError;
 use crate::params::{Params, Path};
 use crate::roles::{OPERATE, READ};
 use crate::room::{Rows, room, room_for, whole};
+use crate::seen::gone;
 use crate::unserved::NotServed;
 use crate::view;
 
@@ -57,6 +58,16 @@ pub(crate) fn execution_id(text: &str) -> Result<ExecutionId, ApiError> {
 pub(crate) async fn snapshot(app: &App, id: &str) -> Result<Snapshot, ApiError> {
     let found = app.runtime.read(execution_id(id)?).await?;
     found.ok_or_else(|| Failure::NoExecution(id.to_owned()).into())
+}
+
+/// The run that a request has changed. Whoever removes it meanwhile does not undo the request.
+pub(crate) async fn changed(app: &App, id: &str) -> Answered {
+    let execution = execution_id(id)?;
+    let found = app.runtime.read(execution).await?;
+    Ok(match found {
+        Some(run) => view::changed(app, &run).await,
+        None => gone(execution),
+    })
 }
 
 /// Of a large run its deliveries are many; who does not look at its tasks need not wait for them.

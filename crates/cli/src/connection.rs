@@ -7,6 +7,7 @@ use clap::Args;
 use semel_client::{Client, Credentials};
 
 use crate::exit::AskedWrongly;
+use crate::own_words::own_words;
 use crate::show::{Show, say};
 
 const DEFAULT: &str = "http://127.0.0.1:8080";
@@ -43,7 +44,7 @@ impl Connection {
         let env = |name: &str| std::env::var(name).ok();
         let server = self.named_server(env).unwrap_or_else(|| default.to_owned());
         let client = Client::new(server.parse()?, self.credentials(env)?)?;
-        Ok(client.warning(|words| say(&format!("warning: {words}"))))
+        Ok(client.warning(|words| say(&own_words(&format!("warning: {words}")))))
     }
 
     /// Whether somebody said where the server is.

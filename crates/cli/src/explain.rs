@@ -5,6 +5,7 @@
 use clap::Parser;
 
 use crate::connection::Connection;
+use crate::own_words::own_words;
 use crate::show::{line, plain};
 
 pub(crate) const NAME: &str = "explain";
@@ -24,5 +25,6 @@ pub(crate) fn execute(asked: Explain) -> anyhow::Result<()> {
     if show.json {
         return show.raw(answer.text());
     }
-    answer.read()?.sentences().iter().try_for_each(|sentence| line(&plain(sentence)))
+    let sentences = answer.read()?.sentences();
+    sentences.iter().try_for_each(|sentence| line(&own_words(&plain(sentence))))
 }

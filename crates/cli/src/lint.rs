@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Parser;
-use semel_lint::{Finding, Linted, Settings, Severity, linted, schemas_in_place};
-use semel_model::{
-    SchemaDef, TaskDef, Violation, WorkflowDef, unknown_in_task, unknown_in_workflow,
+use semel_lint::{
+    Finding, Linted, Settings, Severity, findings_of_task, linted, schemas_in_place,
+    schemas_of_task,
 };
+use semel_model::{SchemaDef, TaskDef, Violation, WorkflowDef, unknown_in_workflow};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -66,7 +67,9 @@ pub(crate) fn execute(asked: Lint) -> anyhow::Result<()> {
     let show = asked.connection.show();
     let (json, found) = match asked.connection.is_asked_for() {
         true => {
-            let answer = asked.connection.client()?.lint(workflows)?;
+            let with_tasks = bundle.task_defs.is_some() && bundle.workflow_defs.is_some();
+            let sent = if with_tasks { text.as_str() } else { workflows };
+            let answer = asked.connection.client()?.lint(sent)?;
             (answer.text().to_owned(), serde_json::from_str(answer.text())?)
         }
         false => {
@@ -107,10 +110,8 @@ fn read_tasks(asked: &Lint, tasks: &[Value]) -> anyhow::Result<Vec<TaskDef>> {
 
 /// What the registration of a task definition would say. None: nothing.
 fn of_task(said: &Value, task: &TaskDef) -> Option<Linted> {
-    let warnings: Vec<_> = unknown_in_task(said).into_iter().chain(task.warnings()).collect();
-    let violations = task.violations();
-    let refused = violations.iter().map(Finding::of_violation);
-    let findings: Vec<_> = refused.chain(warnings.iter().map(Finding::of_warning)).collect();
+    let mut findings = unusable(schemas_of_task(task));
+    findings.extend(findings_of_task(task, said));
     (!findings.is_empty()).then(|| Linted { name: task.name.clone(), version: 1, findings })
 }
 
@@ -127,20 +128,20 @@ fn offline(workflows: &[WorkflowDef], tasks: Vec<TaskDef>, retention_days: u32) 
     let settings = Settings { execution_retention_seconds, ..Settings::default() };
     let judged = |definition: &WorkflowDef| {
         let mut linted = linted(definition, &registered, &settings);
-        linted.findings.splice(0..0, unusable_schemas(definition));
+        linted.findings.splice(0..0, unusable(schemas_in_place(definition)));
         linted
     };
     workflows.iter().map(judged).collect()
 }
 
 /// Schemas given in place that registration would refuse. Those of the registry only a server knows.
-fn unusable_schemas(definition: &WorkflowDef) -> Vec<Finding> {
+fn unusable(in_place: Vec<(String, &SchemaDef)>) -> Vec<Finding> {
     let unusable = |(path, schema): (String, &SchemaDef)| {
         let found = semel_server::unenforceable(schema)?;
         let path = format!("{path}.{}", found.path);
         Some(Finding::of_violation(&Violation { path, ..found }))
     };
-    schemas_in_place(definition).into_iter().filter_map(unusable).collect()
+    in_place.into_iter().filter_map(unusable).collect()
 }
 
 fn print(show: Show, found: &[Linted]) -> anyhow::Result<()> {

@@ -3,7 +3,7 @@
 //! A refusal names the parameter that would help. Whoever typed a command has a flag instead.
 
 /// What the API calls it, and what the flag is. A name of a parameter comes with its value.
-const WORDS: [(&str, &str); 11] = [
+const WORDS: [(&str, &str); 14] = [
     ("pass overwrite=true", "say --force"),
     ("add force=true", "add --force"),
     ("as freeText", "with --text"),
@@ -12,13 +12,30 @@ const WORDS: [(&str, &str); 11] = [
     ("redoEffects=true", "--redo-effects"),
     ("onUnknown=takeover", "`semel effect resolve`"),
     ("strict=true", "--strict"),
+    (
+        "say {\"_effect\": {\"applied\": true or false}} in its output",
+        "say --applied true or --applied false",
+    ),
+    ("force=true", "--force"),
+    ("overwrite=true", "--force"),
     ("an idempotencyKey", "--key"),
     (" idempotencyStrategy", " --strategy"),
     (" idempotencyKey", " --key"),
 ];
 
 pub(crate) fn own_words(said: &str) -> String {
-    WORDS.iter().fold(said.to_owned(), |text, (theirs, ours)| text.replace(theirs, ours))
+    WORDS.iter().fold(without_routes(said), |text, (theirs, ours)| text.replace(theirs, ours))
+}
+
+/// A route in brackets stands beside a command that does the same.
+fn without_routes(said: &str) -> String {
+    let mut rest = said;
+    let mut text = String::new();
+    while let Some((before, route)) = rest.split_once(" (POST /api/") {
+        text.push_str(before);
+        rest = route.split_once(')').map_or("", |(_, after)| after);
+    }
+    text + rest
 }
 
 #[cfg(test)]
@@ -33,6 +50,8 @@ mod tests {
                 "wait for its report, or add force=true to end",
                 "wait for its report, or add --force to end",
             ),
+            ("say so (POST /api/effects/a/b/resolve): semel", "say so: semel"),
+            ("with force=true only", "with --force only"),
             ("a run exists under idempotencyKey k: r", "a run exists under --key k: r"),
             ("disk is full", "disk is full"),
         ] {

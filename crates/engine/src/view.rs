@@ -119,7 +119,7 @@ pub fn task(execution: &Execution, state: &State) -> Task {
 }
 
 /// What was said last; of a WAIT that has begun, and of which nothing was said, how long it waits.
-fn callback_after_seconds(state: &State) -> i64 {
+pub(crate) fn callback_after_seconds(state: &State) -> i64 {
     let is_wait = state.kind() == Kind::Wait && state.started_at.is_set();
     match is_wait && state.callback_after_seconds == 0 {
         true => wait_seconds(&state.input, state.started_at),

@@ -20,10 +20,11 @@ mod window;
 
 use std::sync::Arc;
 
-use semel_model::{KeyHosts, TaskDef, WorkflowDef};
+use semel_model::{DefinitionLimits, KeyHosts, TaskDef, WorkflowDef};
 
 pub use finding::{Code, Finding, Linted, Severity};
-pub use schemas::schemas_in_place;
+pub use registration::findings_of_task;
+pub use schemas::{schemas_in_place, schemas_of_task};
 use walk::walk;
 pub use window::Window;
 
@@ -45,6 +46,8 @@ pub struct Settings {
     pub skew_seconds: i64,
     /// Hosts that the server knows to honour keys.
     pub key_hosts: KeyHosts,
+    /// How large a definition may be.
+    pub definition_limits: DefinitionLimits,
 }
 
 impl Default for Settings {
@@ -55,6 +58,7 @@ impl Default for Settings {
             client_window_seconds: DAY_SECONDS,
             skew_seconds: 60,
             key_hosts: KeyHosts::default(),
+            definition_limits: DefinitionLimits::default(),
         }
     }
 }
@@ -69,7 +73,7 @@ pub fn lint(
     registered: Registered<'_>,
     settings: &Settings,
 ) -> Vec<Finding> {
-    let mut findings = registration::of_definition(definition, registered);
+    let mut findings = registration::of_definition(definition, registered, settings);
     for scene in walk(definition, registered) {
         findings.extend(keys::of_definition(&scene));
         findings.extend(parts::of_definition(&scene));

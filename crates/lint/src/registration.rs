@@ -2,13 +2,20 @@
 //!
 //! Whoever asks the lint first is told at least what the registration will say.
 
-use semel_model::{Violation, Warning, WarningKind, WorkflowDef};
+use semel_model::{TaskDef, Violation, Warning, WarningKind, WorkflowDef, unknown_in_task};
+use serde_json::Value;
 
-use crate::Registered;
 use crate::finding::{Code, Finding};
+use crate::{Registered, Settings};
 
-pub(crate) fn of_definition(definition: &WorkflowDef, registered: Registered<'_>) -> Vec<Finding> {
-    let mut refused = definition.violations_knowing(registered);
+pub(crate) fn of_definition(
+    definition: &WorkflowDef,
+    registered: Registered<'_>,
+    settings: &Settings,
+) -> Vec<Finding> {
+    let mut refused: Vec<Violation> =
+        settings.definition_limits.violation(definition, "").into_iter().collect();
+    refused.extend(definition.violations_knowing(registered));
     refused.retain(|violation| !violation.path.ends_with("hedgingConfig")); // It has E-HTTP-1.
     let warned = definition.warnings_knowing(registered);
     refused
@@ -16,6 +23,14 @@ pub(crate) fn of_definition(definition: &WorkflowDef, registered: Registered<'_>
         .map(Finding::of_violation)
         .chain(warned.iter().map(Finding::of_warning))
         .collect()
+}
+
+/// What the registration of a task definition will say, but for its schemas. `written` is its text.
+pub fn findings_of_task(task: &TaskDef, written: &Value) -> Vec<Finding> {
+    let refused = task.violations();
+    let warned = unknown_in_task(written).into_iter().chain(task.warnings());
+    let refused = refused.iter().map(Finding::of_violation);
+    refused.chain(warned.map(|warning| Finding::of_warning(&warning))).collect()
 }
 
 impl Finding {

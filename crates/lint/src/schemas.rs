@@ -15,9 +15,7 @@ pub fn schemas_in_place(definition: &WorkflowDef) -> Vec<(String, &SchemaDef)> {
         for step in definition.all_steps() {
             let place = format!("{path}tasks[{}]", step.task_reference_name);
             if let Some(task) = &step.task_definition {
-                let task: &TaskDef = task;
-                let path = format!("{place}.taskDefinition.");
-                found.extend(both(&path, task.enforced_input(), task.enforced_output()));
+                found.extend(of_task(&format!("{place}.taskDefinition."), task));
             }
             let given = step.sub_workflow_param.as_ref();
             let given = given.and_then(|given| given.workflow_definition.as_ref());
@@ -27,6 +25,15 @@ pub fn schemas_in_place(definition: &WorkflowDef) -> Vec<(String, &SchemaDef)> {
         }
     }
     found
+}
+
+/// The same of a task definition.
+pub fn schemas_of_task(task: &TaskDef) -> Vec<(String, &SchemaDef)> {
+    of_task("", task).collect()
+}
+
+fn of_task<'a>(path: &str, task: &'a TaskDef) -> impl Iterator<Item = (String, &'a SchemaDef)> {
+    both(path, task.enforced_input(), task.enforced_output())
 }
 
 fn both<'a>(

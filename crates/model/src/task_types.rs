@@ -35,7 +35,7 @@ const SERVED: [&str; 24] = [
 ];
 
 /// System types of Conductor, its AI module and Orkes that are not in this release.
-const ABSENT: [&str; 46] = [
+const ABSENT: [&str; 48] = [
     "AGENT",
     "AI_DECISION",
     "BUSINESS_RULE",
@@ -75,7 +75,9 @@ const ABSENT: [&str; 46] = [
     "PARSE_DOCUMENT",
     "QUERY_PROCESSOR",
     "SENDGRID",
+    "START",
     "TASK_SUMMARY",
+    "TERMINAL",
     "TERMINATE_WORKFLOW",
     "UPDATE_SECRET",
     "UPDATE_TASK",
@@ -193,7 +195,16 @@ mod tests {
 
     #[test]
     fn what_the_official_builders_and_editors_know_waits_for_no_worker() {
-        for kind in ["MCP_REMOTE", "JUMP", "TASK_SUMMARY", "_ai_tc", "FORK", "AI_DECISION"] {
+        for kind in [
+            "MCP_REMOTE",
+            "JUMP",
+            "TASK_SUMMARY",
+            "_ai_tc",
+            "FORK",
+            "AI_DECISION",
+            "START",
+            "TERMINAL",
+        ] {
             assert!(is_absent_type(kind), "{kind}");
         }
     }

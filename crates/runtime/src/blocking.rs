@@ -49,32 +49,42 @@ struct Look {
     runs: Vec<ExecutionId>,
 }
 
+impl Look {
+    fn seen(self, timed_out: bool) -> Seen {
+        let Self { run, blocked, .. } = self;
+        Seen { run, blocked, timed_out }
+    }
+}
+
 impl Runtime {
-    /// Waits until the run is over, blocked, or past one of the tasks named.
+    /// Waits until the run is over, blocked, or past one of the tasks named. A run that is removed
+    /// meanwhile is told of as it was seen last; none if it was gone already.
     pub async fn wait_for(
         &self,
         id: ExecutionId,
         references: Vec<String>,
         patience: Duration,
-    ) -> Result<Seen, Failure> {
+    ) -> Result<Option<Seen>, Failure> {
+        let mut last = None;
         let until = tokio::time::Instant::now() + patience;
         let mut watch = self.world().watchers.watch();
         watch.extend([id]);
         loop {
             let wanted = references.clone();
             let look = self.blocking(move |world| world.look(id, &wanted)).await?;
-            let look = look.ok_or_else(|| Failure::NoExecution(id.to_string()))?;
+            let Some(look) = look else { return Ok(last) };
             let is_worth_telling = look.is_over || look.blocked.is_some();
             let is_late = tokio::time::Instant::now() >= until;
-            if !is_worth_telling && watch.extend(look.runs) && !is_late {
+            if !is_worth_telling && watch.extend(look.runs.iter().copied()) && !is_late {
+                last = Some(look.seen(true));
                 continue; // A child that was not listened to may have changed since the look.
             }
             let goes_on = !is_worth_telling
                 && self.changes(&watch, until).await
                 && !self.world().watchers.is_closing();
+            last = Some(look.seen(!is_worth_telling));
             if !goes_on {
-                let Look { run, blocked, .. } = look;
-                return Ok(Seen { run, blocked, timed_out: !is_worth_telling });
+                return Ok(last);
             }
         }
     }

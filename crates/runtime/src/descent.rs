@@ -6,13 +6,14 @@
 use std::sync::Arc;
 
 use semel_engine::{Execution, Rejection, Task};
-use semel_model::{ExecutionId, TaskId};
+use semel_model::{ExecutionId, TaskId, TaskStatus};
 
 use crate::failure::Failure;
+use crate::reading::Snapshot;
 use crate::world::World;
 
 impl World {
-    /// The run whose retry resumes this one: as deep as its first unsuccessful tasks lead. None:
+    /// The run whose retry resumes this one: as deep as children of its unsuccessful tasks lead. None:
     /// nothing of it was unsuccessful.
     pub fn first_failure(&self, id: ExecutionId) -> Result<Option<ExecutionId>, Failure> {
         let Some(mut found) = self.glance(id)? else {
@@ -27,18 +28,33 @@ impl World {
             let is_failed = |task: &&Arc<Task>| {
                 !task.replaced && !task.is_passed_over && !task.status.is_successful()
             };
-            // A loop stands before the steps inside it, and fails because one of them did.
-            let failed = execution.tasks().filter(is_failed).find(|task| !task.is_passive());
-            let failed = failed.or_else(|| execution.tasks().find(is_failed));
-            let Some(failed) = failed else { return Ok(at) };
+            let failed: Vec<&Arc<Task>> = execution.tasks().filter(is_failed).collect();
+            if failed.is_empty() {
+                return Ok(at);
+            }
             at = Some(execution.id());
-            let below = failed.child.filter(|child| !child.is_observed);
-            let below = below.map(|child| self.glance(child.run)).transpose()?.flatten();
-            match below.filter(|below| below.execution.is_closed()) {
+            match self.closed_child(&failed)? {
                 Some(below) => found = below,
                 None => return Ok(at),
             }
         }
+    }
+
+    /// The first child that is over. One that failed by itself comes before one that was ended because
+    /// of it; what has no child is done again with the parent, which comes back with its child.
+    fn closed_child(&self, failed: &[&Arc<Task>]) -> Result<Option<Snapshot>, Failure> {
+        for was_cancelled in [false, true] {
+            let of_kind =
+                |task: &&&Arc<Task>| (task.status == TaskStatus::Canceled) == was_cancelled;
+            for task in failed.iter().filter(of_kind) {
+                let child = task.child.filter(|child| !child.is_observed);
+                let found = child.map(|child| self.glance(child.run)).transpose()?.flatten();
+                if let Some(found) = found.filter(|found| found.execution.is_closed()) {
+                    return Ok(Some(found));
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// The run, this or one below it, that has this task. What is below must be over.

@@ -15,6 +15,7 @@ use super::path::Path;
 use super::resolve::{Reading, Resolve};
 use crate::task::Task;
 use crate::turn::Turn;
+use crate::view::callback_after_seconds;
 
 /// A document that is read at most once per turn, however many expressions look inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -181,7 +182,7 @@ impl Turn<'_> {
             "workflowInstanceId" => json!(self.execution().id().to_string()),
             "taskId" => json!(task.id.to_string()),
             "reasonForIncompletion" => json!(task.reason),
-            "callbackAfterSeconds" => json!(task.callback_after_seconds),
+            "callbackAfterSeconds" => json!(callback_after_seconds(task)),
             "workerId" => json!(task.worker),
             "iteration" => json!(task.iteration()),
             _ => return None,
