@@ -12,7 +12,7 @@ use crate::execution::Execution;
 use crate::facts::Facts;
 
 /// Recorded in every entry: only entries of this version are decided again by `verify`.
-pub const ENGINE_VERSION: u32 = 7;
+pub const ENGINE_VERSION: u32 = 8;
 
 /// Position of an entry and the digest of its bytes. The default stands before the first entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
