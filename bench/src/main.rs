@@ -14,6 +14,7 @@ mod flow;
 mod growth;
 mod http;
 mod keys;
+mod loops;
 mod neighbours;
 mod nodes;
 mod postgres;
@@ -63,6 +64,8 @@ enum Command {
     Fleet(fleet::Options),
     /// First starts against duplicates, and lookups among many keys.
     Keys(keys::Options),
+    /// A thousand turns over a task of a worker, SET_VARIABLE and INLINE.
+    Loop(loops::Options),
     /// What a quiet tenant feels of a bad one: dripping HTTP, patterns, definitions, loops, bombs.
     Neighbours(neighbours::Options),
     /// W1 on SQLite and on PostgreSQL with one node, two and three, and what the database does for it.
@@ -104,6 +107,7 @@ fn run(arguments: &Arguments) -> Result<()> {
             Command::Search(options) => search::run(options).await,
             Command::Fleet(options) => fleet::run(options).await,
             Command::Keys(options) => keys::run(options).await,
+            Command::Loop(options) => loops::run(options).await,
             Command::Neighbours(options) => neighbours::run(options).await,
             Command::Nodes(options) => nodes::run(options).await,
             Command::Churn(options) => churn::run(options).await,

@@ -9,4 +9,5 @@ mod children;
 mod corpus;
 mod hostile;
 mod ordinary;
+mod plain;
 mod pools;

@@ -25,7 +25,6 @@ use crate::pin::Step;
 use crate::step_keys::written_keys;
 use crate::turn::Turn;
 
-mod condition;
 mod cursor;
 mod filter;
 mod functions;
@@ -48,11 +47,11 @@ mod text;
 pub use mask::Mask;
 pub use secrets::{Secret, disarmed, is_unfinished, mentions_secrets, reveal, secrets_in, shown};
 
-pub(crate) use condition::Condition;
 pub(crate) use heard::Heard;
+pub(crate) use json::Json;
 pub(crate) use resolve::{MissingPart, Reading};
 
-use json::{Json, Object};
+use json::Object;
 use resolve::Resolve;
 
 /// What one path may visit, and what it may copy: a little more than the largest payload can hold.

@@ -13,9 +13,11 @@ use serde_json::Map;
 
 use crate::event::Slot;
 use crate::execution::Execution;
-use crate::expression::{Condition, Heard, is_computed};
+use crate::expression::{Heard, is_computed};
 use crate::failure::DEPTH_MAX;
 use crate::message::{Letter, Message};
+use crate::script::Language;
+use crate::script::plain::Program;
 use crate::turn::PAYLOAD_BYTES_MAX;
 
 /// A message for event handlers, as it lies in the outbox.
@@ -47,6 +49,23 @@ impl Publication {
     pub fn decode(bytes: &[u8]) -> Result<Self, serde_json::Error> {
         serde_json::from_slice(bytes)
     }
+}
+
+/// A longer condition is refused.
+const CONDITION_CHARS_MAX: usize = 4_000;
+
+const UNDERSTOOD: &str = "is not understood in this release: write a plain program over $.path, \
+                          with comparisons, && || ! ?:, + - * / %, typeof, .length and \
+                          parentheses, and without method calls and loops";
+
+/// The condition of a handler; the error says why there is none.
+fn condition(text: &str) -> Result<Program, String> {
+    if text.chars().count() > CONDITION_CHARS_MAX {
+        return Err(format!("a condition has at most {CONDITION_CHARS_MAX} characters"));
+    }
+    let program = Program::parse(Language::JavaScript, text);
+    let program = program.filter(|program| program.is_closed() && !program.is_empty());
+    program.ok_or_else(|| format!("{} {UNDERSTOOD}", text.trim().trim_end_matches(';')))
 }
 
 /// What an action does to the run it is about.
@@ -98,13 +117,13 @@ impl Handled {
 #[derive(Debug)]
 pub struct Handler {
     definition: EventHandler,
-    condition: Option<Condition>,
+    condition: Option<Program>,
 }
 
 impl Handler {
     /// The error says what of it is not understood.
     pub fn new(definition: EventHandler) -> Result<Self, Violation> {
-        let condition = definition.condition().map(Condition::parse).transpose();
+        let condition = definition.condition().map(condition).transpose();
         let condition = condition.map_err(|why| Violation::new("condition", why))?;
         let evaluator = definition.evaluator_type.as_deref().unwrap_or_default();
         let is_script = ["", "javascript", "graaljs"].contains(&evaluator);

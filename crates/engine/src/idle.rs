@@ -59,7 +59,11 @@ impl Execution {
             let is_handed_out = hand_out.fence.is_some() || hand_out.worker.is_some();
             return is_handed_out || hand_out.child_heard || self.is_ended_by_others(*task);
         }
-        matches!(change, Change::TaskProgressed { .. } | Change::MessagePosted { .. })
+        if let Change::TaskProgressed { task, .. } = change {
+            // The progress of a JOIN is a note of its own program.
+            return self.task(*task).is_none_or(|task| task.as_join().is_none());
+        }
+        matches!(change, Change::MessagePosted { .. })
     }
 
     /// Only a worker or a person ends such a task.

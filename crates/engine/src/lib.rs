@@ -116,7 +116,7 @@ pub use record::{
 };
 pub use resolve::too_late;
 pub use schema::{Schema, embed_in_task, unenforceable};
-pub use script::{Language, Script, Verdict};
+pub use script::{Language, Script, Verdict, json_number};
 pub use start_key::{KeyFault, Standing, StartKey, fingerprint, judge as judge_start};
 pub use task::{Asked, Child, Flow, Join, Loop, Signature, Task};
 pub use tasks::{LEFT_TO_OTHERS_SECONDS, marked_dynamic};

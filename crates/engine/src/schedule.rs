@@ -11,7 +11,8 @@ use crate::ending::Ending;
 use crate::event::Slot;
 use crate::kinds::Kind;
 use crate::pin::Step;
-use crate::question::{ASK_RETRY_MS, Answer, Question};
+use crate::question::{ASK_RETRY_MS, Answer, Question, Said};
+use crate::script::Verdict;
 use crate::task::Task;
 use crate::tasks::http;
 use crate::turn::{Closing, PAYLOAD_BYTES_MAX, Turn};
@@ -288,8 +289,19 @@ impl Turn<'_> {
             {
                 Ok(())
             }
-            (Question::Script { .. }, Answer::Script(said)) => self.script_said(&task, said),
+            (Question::Script { .. }, Answer::Script(said)) => {
+                let verdict = self.verdict(said);
+                self.on_verdict(&task, &verdict)
+            }
             (Question::ActiveDomains { .. } | Question::Script { .. }, _) => Ok(()),
+        }
+    }
+
+    fn verdict(&self, said: &Said) -> Verdict {
+        match said {
+            Said::Value(slot) => Verdict::Value(self.payload(*slot).clone()),
+            Said::Failed(reason) => Verdict::Failed(reason.clone()),
+            Said::Exhausted(reason) => Verdict::Exhausted(reason.clone()),
         }
     }
 }

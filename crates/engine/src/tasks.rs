@@ -40,8 +40,8 @@ use semel_model::{Payload, TaskId, TaskStatus};
 use crate::change::{Change, HandOutFacts};
 use crate::decide::Stop;
 use crate::kinds::Kind;
-use crate::question::{Question, Said};
-use crate::script::Language;
+use crate::question::Question;
+use crate::script::{Language, Verdict, plain};
 use crate::task::Task;
 use crate::turn::{Closing, Turn};
 
@@ -63,9 +63,9 @@ impl Turn<'_> {
             Kind::DynamicFork => self.begin_dynamic_fork(task)?,
             Kind::Join | Kind::ExclusiveJoin => self.begin_join(task),
             Kind::DoWhile => self.begin_loop(task)?,
-            Kind::Inline => self.begin_inline(task),
-            Kind::Lambda => self.begin_lambda(task),
-            Kind::Jq => self.begin_jq(task),
+            Kind::Inline => self.begin_inline(task)?,
+            Kind::Lambda => self.begin_lambda(task)?,
+            Kind::Jq => self.begin_jq(task)?,
             Kind::Absent => self.fail_absent(task),
             Kind::PullMessages => self.begin_pull(task),
             Kind::AcquireLock => self.begin_acquire(task)?,
@@ -87,16 +87,16 @@ impl Turn<'_> {
         self.begin_system(task.step.kind(), id)
     }
 
-    /// What a task's program said.
-    pub(crate) fn script_said(&mut self, task: &Task, said: &Said) -> Result<(), Stop> {
+    /// What follows from the verdict of a task's program.
+    pub(crate) fn on_verdict(&mut self, task: &Task, verdict: &Verdict) -> Result<(), Stop> {
         match task.kind() {
-            Kind::Inline => self.inline_said(task.id, said),
-            Kind::Lambda => self.lambda_said(task.id, said),
-            Kind::Jq => self.jq_said(task.id, said),
-            Kind::Switch => self.switch_said(task, said)?,
-            Kind::Decision => self.decision_said(task, said)?,
-            Kind::DoWhile => self.condition_said(task, said)?,
-            Kind::Join => self.join_said(task, said),
+            Kind::Inline => self.inline_verdict(task.id, verdict),
+            Kind::Lambda => self.lambda_verdict(task.id, verdict),
+            Kind::Jq => self.jq_verdict(task.id, verdict),
+            Kind::Switch => self.switch_verdict(task, verdict)?,
+            Kind::Decision => self.decision_verdict(task, verdict)?,
+            Kind::DoWhile => self.condition_verdict(task, verdict)?,
+            Kind::Join => self.join_verdict(task, verdict),
             Kind::Worker
             | Kind::Noop
             | Kind::SetVariable
@@ -120,11 +120,26 @@ impl Turn<'_> {
         Ok(())
     }
 
-    /// Asks what a program says of an input.
-    fn run_script(&mut self, task: TaskId, language: Language, source: &str, input: Payload) {
+    /// Goes on with the result of a plain program; of any other it asks for the verdict. A run that
+    /// may not go on decides nothing: it asks again later.
+    fn run_script(
+        &mut self,
+        task: TaskId,
+        language: Language,
+        source: &str,
+        input: Payload,
+    ) -> Result<(), Stop> {
+        let may_go_on = !self.execution().is_paused() && !self.is_leaving();
+        let computed = may_go_on.then(|| plain::compute(language, source, &input)).flatten();
+        if let Some(computed) = computed {
+            self.reading.spend(computed.steps);
+            let task = self.execution().expect_task(task).clone();
+            return self.on_verdict(&task, &Verdict::Value(computed.result));
+        }
         let input = Some(self.store(input));
         let source = source.to_owned();
         self.ask(task, Question::Script { language, source }, input);
+        Ok(())
     }
 
     pub(crate) fn end_system(

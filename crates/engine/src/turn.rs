@@ -45,7 +45,7 @@ pub(crate) struct Turn<'a> {
     /// Joins and loops to look at, by number, once that is done.
     pub(crate) joins: BTreeSet<u32>,
     pub(crate) loops: BTreeSet<u32>,
-    /// Tasks begun and ended so far.
+    /// Tasks begun and ended so far, and turns of loops.
     pub(crate) steps: usize,
     /// Something may be left to do although nothing has ended.
     pub(crate) stirred: bool,
@@ -180,7 +180,8 @@ impl<'a> Turn<'a> {
         if let Change::EffectNoted { task, .. } = &change {
             self.offered.insert(*task); // Its row, if it has one, is as old as this turn.
         }
-        self.steps += usize::from(matches!(change, Change::TaskClosed { .. }));
+        let is_step = matches!(change, Change::TaskClosed { .. } | Change::LoopTurned { .. });
+        self.steps += usize::from(is_step);
         if !is_heard {
             return self.changes.push(change);
         }

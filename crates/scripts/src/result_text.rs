@@ -2,9 +2,8 @@
 //!
 //! Both languages write here, so a number, a text and a limit mean the same in both.
 
-use semel_engine::Verdict;
+use semel_engine::{Verdict, json_number};
 use semel_model::Payload;
-use serde_json::Number;
 
 use crate::budget::Budget;
 use crate::reason;
@@ -37,17 +36,8 @@ impl<'a> ResultText<'a> {
         self.push(&serde_json::to_string(text).expect("every text has JSON"))
     }
 
-    /// Whole numbers that fit are integers, as JavaScript does not tell 3.0 from 3; what JSON has
-    /// no word for is null.
     pub(crate) fn push_number(&mut self, number: f64) -> Result<(), Verdict> {
-        const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
-        if number.fract() == 0.0 && (-TWO_TO_63..TWO_TO_63).contains(&number) {
-            return self.push(&(number as i64).to_string());
-        }
-        match Number::from_f64(number) {
-            Some(number) => self.push(&number.to_string()),
-            None => self.push("null"),
-        }
+        self.push(&json_number(number))
     }
 
     pub(crate) fn finish(self) -> Payload {

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use semel_model::{Payload, TaskId};
 use serde_json::{Map, Value};
 
-use super::condition::Condition;
 use super::json::{Json, Object};
 use super::origin::Origin;
 use super::path::Path;
 use super::resolve::{MissingPart, Reading, Resolve};
+use crate::script::plain::Program;
 
 pub(crate) struct Heard {
     document: Arc<Json>,
@@ -39,8 +39,10 @@ impl Heard {
         Self { document: Arc::new(expanded(&self.document)), reading: Reading::default() }
     }
 
-    pub(crate) fn holds(&self, condition: &Condition) -> Result<bool, String> {
-        condition.holds(&self.document)
+    /// Whether a condition is true of the message. The error is one that JavaScript would have
+    /// thrown, or names what is not computed here.
+    pub(crate) fn holds(&self, condition: &Program) -> Result<bool, String> {
+        condition.is_true(&self.document).map_err(|obstacle| obstacle.to_string())
     }
 
     /// The object with its expressions put in place, and over it what else it shall hold.

@@ -32,7 +32,7 @@ impl Json {
     }
 
     /// What came from outside and is not stored yet.
-    pub(super) fn read_data(data: &Payload) -> Self {
+    pub(crate) fn read_data(data: &Payload) -> Self {
         Reader::data(data.text()).value(0)
     }
 
@@ -124,14 +124,14 @@ impl Json {
         }
     }
 
-    pub(super) fn as_object(&self) -> Option<&Object> {
+    pub(crate) fn as_object(&self) -> Option<&Object> {
         match self {
             Self::Object(object) => Some(object),
             Self::Null | Self::Bool(_) | Self::Number(_) | Self::String(_) | Self::Array(_) => None,
         }
     }
 
-    pub(super) fn size(&self) -> Size {
+    pub(crate) fn size(&self) -> Size {
         match self {
             Self::Null | Self::Bool(_) | Self::Number(_) => Size { levels: 0, nodes: 1 },
             Self::String(text) => Size { levels: 0, nodes: text_nodes(text) },
@@ -146,8 +146,8 @@ impl Json {
 
 /// What a value weighs: how deep it nests, and how many nodes a copy of it takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Size {
-    pub(super) levels: usize,
+pub(crate) struct Size {
+    pub(crate) levels: usize,
     pub(super) nodes: usize,
 }
 
@@ -195,7 +195,7 @@ impl Number {
         serde_json::Number::from_f64(number).map(|number| Self::Text(number.to_string().into()))
     }
 
-    pub(super) fn as_f64(&self) -> f64 {
+    pub(crate) fn as_f64(&self) -> f64 {
         match self {
             #[expect(clippy::cast_precision_loss, reason = "a double is what was asked for")]
             Self::Whole(whole) => *whole as f64,
@@ -250,7 +250,7 @@ impl Object {
         self.entries.len()
     }
 
-    pub(super) fn get(&self, key: &str) -> Option<&Json> {
+    pub(crate) fn get(&self, key: &str) -> Option<&Json> {
         if self.by_key.is_empty() {
             return self.iter().find(|(name, _)| *name == key).map(|(_, value)| value);
         }
@@ -259,7 +259,7 @@ impl Object {
         Some(&entry(&self.by_key[found]).1)
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &Json)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Json)> {
         self.entries.iter().map(|(key, value)| (key.as_str(), value))
     }
 

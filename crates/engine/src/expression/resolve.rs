@@ -60,6 +60,11 @@ impl Reading {
         self.nodes_left < PATH_NODES_MAX
     }
 
+    /// Something else was computed that costs as much as reading so many nodes.
+    pub(crate) fn spend(&mut self, nodes: usize) {
+        self.nodes_left = self.nodes_left.saturating_sub(nodes);
+    }
+
     /// Why something is null that would have had a value: an expression cost too much.
     pub(crate) fn take_costly(&mut self) -> Option<String> {
         self.costly.take()

@@ -7,8 +7,7 @@ use serde_json::json;
 
 use super::switch::case_text;
 use crate::decide::Stop;
-use crate::question::Said;
-use crate::script::Language;
+use crate::script::{Language, Verdict};
 use crate::task::Task;
 use crate::turn::Turn;
 
@@ -17,21 +16,20 @@ impl Turn<'_> {
         let task = self.execution().expect_task(id).clone();
         let step = task.step.task();
         if let Some(script) = step.case_expression.as_deref().filter(|text| !text.is_empty()) {
-            self.run_script(id, Language::JavaScript, script, task.input.clone());
-            return Ok(());
+            return self.run_script(id, Language::JavaScript, script, task.input.clone());
         }
         let name = step.case_value_param.as_deref().unwrap_or_default();
         let case = case_text(task.input.value().get(name));
         self.decide_case(id, &case)
     }
 
-    pub(crate) fn decision_said(&mut self, task: &Task, said: &Said) -> Result<(), Stop> {
-        match said {
-            Said::Value(slot) => {
-                let case = case_text(Some(&self.payload(*slot).value()));
+    pub(crate) fn decision_verdict(&mut self, task: &Task, verdict: &Verdict) -> Result<(), Stop> {
+        match verdict {
+            Verdict::Value(value) => {
+                let case = case_text(Some(&value.value()));
                 self.decide_case(task.id, &case)
             }
-            Said::Failed(reason) | Said::Exhausted(reason) => {
+            Verdict::Failed(reason) | Verdict::Exhausted(reason) => {
                 self.fail_run(task.id, reason.clone())
             }
         }

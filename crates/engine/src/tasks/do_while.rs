@@ -15,9 +15,8 @@ use super::join::object;
 use crate::change::{Change, Removed};
 use crate::decide::Stop;
 use crate::execution::Execution;
-use crate::question::Said;
 use crate::schedule::Site;
-use crate::script::Language;
+use crate::script::{Language, Verdict};
 use crate::task::{Loop, Task, in_turns};
 use crate::turn::{PAYLOAD_BYTES_MAX, Turn};
 
@@ -119,7 +118,7 @@ impl Turn<'_> {
             _ if !has_more => self.end_loop(&task),
             Some(condition) => {
                 let scope = self.condition_scope(&task, &condition);
-                self.run_script(task.id, Language::JavaScript, &condition, scope);
+                self.run_script(task.id, Language::JavaScript, &condition, scope)?;
             }
             None if own.items.is_some() => self.begin_turn(task.id, own.turn + 1, None)?,
             None => self.end_loop(&task),
@@ -137,10 +136,10 @@ impl Turn<'_> {
         failed.map(|it| it.reason.clone().unwrap_or_default())
     }
 
-    pub(crate) fn condition_said(&mut self, task: &Task, said: &Said) -> Result<(), Stop> {
-        let goes_on = match said {
-            Said::Value(slot) => is_true(&self.payload(*slot).value()),
-            Said::Failed(error) | Said::Exhausted(error) => {
+    pub(crate) fn condition_verdict(&mut self, task: &Task, verdict: &Verdict) -> Result<(), Stop> {
+        let goes_on = match verdict {
+            Verdict::Value(value) => is_true(&value.value()),
+            Verdict::Failed(error) | Verdict::Exhausted(error) => {
                 let condition = task.step.task().loop_condition.as_deref().unwrap_or_default();
                 let why = format!("Unable to evaluate condition {condition}, exception {error}");
                 self.end_failed(task.id, TaskStatus::FailedWithTerminalError, &why);
@@ -151,7 +150,9 @@ impl Turn<'_> {
             self.end_loop(task);
             return Ok(());
         }
-        self.emit(Change::Heard { task: task.id });
+        if task.question.is_some() {
+            self.emit(Change::Heard { task: task.id });
+        }
         let own = task.as_loop();
         let (turn, is_over_a_list) = own.map_or((0, false), |own| (own.turn, own.items.is_some()));
         if !is_over_a_list && let Some(why) = self.turns_idly() {

@@ -3,13 +3,13 @@
 use semel_model::{Payload, TaskId, TaskStatus};
 use serde_json::{Value, json};
 
+use crate::decide::Stop;
 use crate::expression::{disarmed, shown};
-use crate::question::Said;
-use crate::script::Language;
+use crate::script::{Language, Verdict};
 use crate::turn::Turn;
 
 impl Turn<'_> {
-    pub(crate) fn begin_inline(&mut self, id: TaskId) {
+    pub(crate) fn begin_inline(&mut self, id: TaskId) -> Result<(), Stop> {
         let task = self.execution().expect_task(id).clone();
         let said = shown(&task.input).value();
         let text = |name: &str| said.get(name).and_then(Value::as_str).map(str::to_owned);
@@ -18,12 +18,13 @@ impl Turn<'_> {
         let Some(expression) = expression.filter(|text| !text.trim().is_empty()) else {
             let why = "Empty 'expression' in Inline task's input parameters. A non-empty String \
                        value must be provided.";
-            return self.fail_script(id, TaskStatus::FailedWithTerminalError, why);
+            self.fail_script(id, TaskStatus::FailedWithTerminalError, why);
+            return Ok(());
         };
         let evaluator = text("evaluatorType").or_else(|| step.evaluator_type.clone());
         match evaluator.as_deref().filter(|text| !text.is_empty()).unwrap_or("javascript") {
             "javascript" | "graaljs" => {
-                self.run_script(id, Language::JavaScript, &expression, task.input.clone());
+                self.run_script(id, Language::JavaScript, &expression, task.input.clone())?;
             }
             "value-param" => {
                 let input = task.input.value();
@@ -35,15 +36,15 @@ impl Turn<'_> {
                 self.fail_script(id, TaskStatus::FailedWithTerminalError, &why);
             }
         }
+        Ok(())
     }
 
-    pub(crate) fn inline_said(&mut self, id: TaskId, said: &Said) {
-        match said {
-            Said::Value(slot) => {
-                let result = self.payload(*slot).clone();
-                self.end_with_result(id, &result);
+    pub(crate) fn inline_verdict(&mut self, id: TaskId, verdict: &Verdict) {
+        match verdict {
+            Verdict::Value(value) => {
+                self.end_with_result(id, value);
             }
-            Said::Failed(reason) | Said::Exhausted(reason) => {
+            Verdict::Failed(reason) | Verdict::Exhausted(reason) => {
                 self.fail_script(id, TaskStatus::FailedWithTerminalError, reason);
             }
         }

@@ -13,9 +13,8 @@ use crate::change::{Change, HandOutFacts};
 use crate::decide::Stop;
 use crate::execution::Execution;
 use crate::kinds::Kind;
-use crate::question::Said;
 use crate::schedule::Site;
-use crate::script::Language;
+use crate::script::{Language, Verdict};
 use crate::settle::successor;
 use crate::task::{Join, Task, in_turns};
 use crate::turn::{PAYLOAD_BYTES_MAX, Turn};
@@ -88,7 +87,7 @@ impl Turn<'_> {
             Some(_) if task.question.is_some() => {} // Looked at again when it is answered.
             Some(program) => {
                 let scope = self.execution().join_scope(&task);
-                self.run_script(task.id, Language::JavaScript, &program, scope);
+                self.run_script(task.id, Language::JavaScript, &program, scope)?;
             }
             None if task.as_join().is_some_and(|join| join.missing == 0) => {
                 self.end_join(&task);
@@ -129,10 +128,10 @@ impl Turn<'_> {
     }
 
     /// True ends it, an object with a final status ends it as it says, anything else lets it wait on.
-    pub(crate) fn join_said(&mut self, task: &Task, said: &Said) {
-        let value = match said {
-            Said::Value(slot) => self.payload(*slot).value(),
-            Said::Failed(reason) | Said::Exhausted(reason) => {
+    pub(crate) fn join_verdict(&mut self, task: &Task, verdict: &Verdict) {
+        let value = match verdict {
+            Verdict::Value(value) => value.value(),
+            Verdict::Failed(reason) | Verdict::Exhausted(reason) => {
                 return self.end_failed(task.id, TaskStatus::FailedWithTerminalError, reason);
             }
         };
@@ -144,11 +143,12 @@ impl Turn<'_> {
         if value.is_object() && !is_not_yet(&value) {
             return self.end_as_said(task.id, &value, gathered);
         }
+        let Some(asked) = &task.question else {
+            return self.note_so_far(task.id, &value);
+        };
         self.emit(Change::Heard { task: task.id });
         self.note_so_far(task.id, &value);
-        let asked = task.question.as_ref().map(|asked| asked.input.clone());
-        let is_changed = asked != Some(self.execution().join_scope(task));
-        if is_changed {
+        if asked.input != self.execution().join_scope(task) {
             self.joins.insert(task.seq); // Something ended while it was asked.
         }
         self.stirred = true;

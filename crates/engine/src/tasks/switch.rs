@@ -8,8 +8,7 @@ use serde_json::{Value, json};
 
 use crate::change::Change;
 use crate::decide::Stop;
-use crate::question::Said;
-use crate::script::Language;
+use crate::script::{Language, Verdict};
 use crate::task::Task;
 use crate::turn::Turn;
 
@@ -24,24 +23,23 @@ impl Turn<'_> {
                 self.choose_case(id, &case)
             }
             "javascript" | "graaljs" => {
-                self.run_script(id, Language::JavaScript, expression, task.input.clone());
-                Ok(())
+                self.run_script(id, Language::JavaScript, expression, task.input.clone())
             }
             other => self.fail_run(id, format!("No evaluator registered for type: {other}")),
         }
     }
 
-    pub(crate) fn switch_said(&mut self, task: &Task, said: &Said) -> Result<(), Stop> {
-        match said {
-            Said::Value(slot) => {
-                let case = case_text(Some(&self.payload(*slot).value()));
+    pub(crate) fn switch_verdict(&mut self, task: &Task, verdict: &Verdict) -> Result<(), Stop> {
+        match verdict {
+            Verdict::Value(value) => {
+                let case = case_text(Some(&value.value()));
                 self.choose_case(task.id, &case)
             }
-            Said::Failed(reason) => {
+            Verdict::Failed(reason) => {
                 self.end_failed(task.id, TaskStatus::Failed, reason);
                 Ok(())
             }
-            Said::Exhausted(reason) => {
+            Verdict::Exhausted(reason) => {
                 self.end_failed(task.id, TaskStatus::FailedWithTerminalError, reason);
                 Ok(())
             }

@@ -233,7 +233,7 @@ fn a_step_inside_a_branch_that_came_with_data_is_answered_once() {
         json!({"dynamicForkTasksParam": "steps", "dynamicForkTasksInputParamName": "inputs"});
     let fork = with(dynamic_fork("f", input), names);
     let around = json!({"name": "l", "taskReferenceName": "l", "type": "DO_WHILE",
-        "loopCondition": "$.l['iteration'] < 2",
+        "loopCondition": "$.l['iteration'].valueOf() < 2",
         "loopOver": [once("b"), {"name": "w", "taskReferenceName": "w", "type": "HUMAN"}]});
     let mut run = Bench::start(flow(&[fork, join("j", &[])]), json!({"steps": [around]}));
     name(&mut run, "w__2", Completed, json!({"n": 2})).unwrap();
@@ -251,7 +251,7 @@ fn a_step_inside_a_branch_that_came_with_data_is_answered_once() {
 }
 
 fn looped() -> Bench {
-    let around = json!({"loopCondition": "$.l['iteration'] < 3",
+    let around = json!({"loopCondition": "$.l['iteration'].valueOf() < 3",
         "loopOver": [step("b", json!({})), waiting("w", "WAIT")]});
     run(&[system("l", "DO_WHILE", around)])
 }

@@ -27,9 +27,9 @@ fn says(run: &Bench, kinds: &[WaitKind], words: &str) {
 
 #[test]
 fn a_task_waits_for_its_script() {
-    let inline = system("s", "INLINE", json!({"inputParameters": {"expression": "1"}}));
+    let inline = system("s", "INLINE", json!({"inputParameters": {"expression": "one()"}}));
     says(&Bench::start(flow(&[inline]), json!({})), &[WaitKind::Script], "s (INLINE) waits for");
-    let condition = json!({"evaluatorType": "javascript", "expression": "'a'",
+    let condition = json!({"evaluatorType": "javascript", "expression": "'a'.trim()",
         "decisionCases": {"a": [once("x")]}});
     let run = Bench::start(flow(&[system("w", "SWITCH", condition)]), json!({}));
     says(&run, &[WaitKind::Script], "w (SWITCH) waits for its script");

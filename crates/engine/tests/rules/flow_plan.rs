@@ -20,7 +20,8 @@ enum Node {
     Noop,
     Wait,
     Human,
-    Inline,
+    /// Whether its program is plain.
+    Inline(bool),
     Dynamic,
     Terminate(&'static str),
     /// Branches, how many of them are joined, and whether a program ends the JOIN.
@@ -127,6 +128,7 @@ fn nodes() -> impl Strategy<Value = Node> {
         let loops = select(vec![
             json!({}),
             json!({"loopCondition": "$.go"}),
+            json!({"loopCondition": "$.go.valueOf()"}),
             json!({"inputParameters": {"keepLastN": 1}}),
             json!({"items": "${workflow.input.items}", "loopCondition": ""}),
             json!({"items": "${workflow.input.items}"}),
@@ -151,7 +153,8 @@ fn leaves() -> impl Strategy<Value = Node> {
         4 => Just(Node::Noop),
         2 => Just(Node::Wait),
         2 => Just(Node::Human),
-        3 => Just(Node::Inline),
+        2 => Just(Node::Inline(false)),
+        1 => Just(Node::Inline(true)),
         2 => Just(Node::Dynamic),
         4 => vec(element, 0..4).prop_map(Node::Fan),
         1 => select(vec!["COMPLETED", "FAILED", "TERMINATED"]).prop_map(Node::Terminate),
@@ -204,7 +207,7 @@ impl Names {
             | Node::Noop
             | Node::Wait
             | Node::Human
-            | Node::Inline
+            | Node::Inline(_)
             | Node::Dynamic
             | Node::Terminate(_)
             | Node::Switch(..)
@@ -223,8 +226,9 @@ impl Names {
                 system(&self.next("wait"), "WAIT", input)
             }
             Node::Human => system(&self.next("human"), "HUMAN", json!({})),
-            Node::Inline => {
-                let input = json!({"inputParameters": {"expression": "1"}});
+            Node::Inline(is_plain) => {
+                let program = if *is_plain { "1" } else { "one()" };
+                let input = json!({"inputParameters": {"expression": program}});
                 system(&self.next("inline"), "INLINE", input)
             }
             Node::Dynamic => {

@@ -221,7 +221,7 @@ fn a_join_that_somebody_completes_by_hand_leads_on() {
 
 /// A JOIN that a program ends.
 fn scripted() -> Bench {
-    let program = json!({"evaluatorType": "js", "expression": "$.a.status == 'COMPLETED'",
+    let program = json!({"evaluatorType": "js", "expression": "$.a.status.trim() == 'COMPLETED'",
         "inputParameters": {"p": 1}});
     let join = with(join("j", &["a", "b"]), program);
     let steps = [fork("f", &[&[once("a")], &[once("b")]]), join, once("c")];
@@ -231,7 +231,7 @@ fn scripted() -> Bench {
 #[test]
 fn its_program_is_asked_when_it_begins_and_sees_the_tasks_as_they_are() {
     let mut run = scripted();
-    let source = "$.a.status == 'COMPLETED'".to_owned();
+    let source = "$.a.status.trim() == 'COMPLETED'".to_owned();
     let asked = run.asked("j");
     assert_eq!(asked.question, Question::Script { language: Language::JavaScript, source });
     let seen = asked.input.value();

@@ -71,7 +71,7 @@ fn the_items_may_be_a_parameter() {
 
 #[test]
 fn over_a_list_with_a_condition_both_must_say_so() {
-    let fields = json!({"loopCondition": "$.loopItem != 'stop' && $.loopIndex < 9"});
+    let fields = json!({"loopCondition": "$.loopItem.trim() != 'stop' && $.loopIndex < 9"});
     let mut run = over(json!(["p", "stop", "q"]), fields.clone());
     run.complete("x__1", json!({}));
     let seen = run.asked("l").input.value();
@@ -181,7 +181,7 @@ fn an_empty_body_asks_its_condition_and_turns_as_often_as_that_says() {
 
 #[test]
 fn an_answer_given_twice_turns_the_loop_once_even_if_it_asks_the_same_again() {
-    let same = json!({"loopCondition": "$.again", "inputParameters": {"again": true}});
+    let same = json!({"loopCondition": "$.again.valueOf()", "inputParameters": {"again": true}});
     let l = with(repeat("l", &[noop("n")]), same);
     let mut run = Bench::start(flow(&[l]), json!({}));
     let answer = run.answer("l", Verdict::Value(Slot(0)));

@@ -103,7 +103,7 @@ fn a_join_in_a_loop_waits_for_what_is_outside_of_it_by_its_plain_name() {
 
 #[test]
 fn its_condition_sees_its_parameters_its_own_output_and_the_latest_of_its_body() {
-    let condition = "$.l.iteration < $.max && $.probe.state != 'ready' && $.l['1']";
+    let condition = "$.l.iteration < $.max && $.probe.state != 'ready' && $.l['1'].valueOf()";
     let fields = json!({"loopCondition": condition, "inputParameters": {"max": "${workflow.variables.max}"}});
     let l = with(repeat("l", &[once("probe")]), fields);
     let mut run = Bench::start(with(flow(&[l]), json!({"variables": {"max": 3}})), json!({}));
@@ -152,7 +152,7 @@ fn a_condition_that_throws_fails_the_loop_for_good_and_the_run() {
     run.complete("x__1", json!({}));
     run.throw("l", "no such thing");
     run.reads(&["FAILED", "l 0 FAILED_WITH_TERMINAL_ERROR", "x__1 0 COMPLETED"]);
-    let why = "Unable to evaluate condition $.l.iteration < 9, exception no such thing";
+    let why = "Unable to evaluate condition $.l.iteration.valueOf() < 9, exception no such thing";
     assert_eq!(run.reason_at("l"), why);
 }
 

@@ -67,6 +67,7 @@ mod operations;
 mod outlived;
 mod pause;
 mod payload_limits;
+mod plain_programs;
 mod plan;
 mod properties;
 mod reports;

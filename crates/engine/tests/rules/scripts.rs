@@ -29,10 +29,11 @@ fn asks(run: &Bench, language: Language, source: &str) {
 
 #[test]
 fn an_inline_task_asks_about_its_whole_input_and_its_output_is_the_result() {
-    let mut run = script("INLINE", json!({"expression": "$.x * 2", "x": "${workflow.input.x}"}));
+    let mut run =
+        script("INLINE", json!({"expression": "$.x.valueOf() * 2", "x": "${workflow.input.x}"}));
     run.reads(&["RUNNING", "s 0 IN_PROGRESS"]);
-    asks(&run, Language::JavaScript, "$.x * 2");
-    assert_eq!(run.input_at("s"), json!({"expression": "$.x * 2", "x": 7}));
+    asks(&run, Language::JavaScript, "$.x.valueOf() * 2");
+    assert_eq!(run.input_at("s"), json!({"expression": "$.x.valueOf() * 2", "x": 7}));
     run.say("s", json!(14));
     run.reads(&["RUNNING", "s 0 COMPLETED", "after 0 SCHEDULED"]);
     assert_eq!(run.output_at("s"), json!({"result": 14}));
@@ -100,8 +101,8 @@ fn an_inline_task_without_a_program_or_with_an_unknown_evaluator_fails_for_good(
 
 #[test]
 fn the_program_of_a_lambda_is_the_body_of_a_function() {
-    let mut run = script("LAMBDA", json!({"scriptExpression": "return 1"}));
-    asks(&run, Language::Function, "return 1");
+    let mut run = script("LAMBDA", json!({"scriptExpression": "return one()"}));
+    asks(&run, Language::Function, "return one()");
     run.say("s", json!(1));
     assert_eq!(run.output_at("s"), json!({"result": 1}));
     let mut run = script("LAMBDA", json!({"scriptExpression": "return x"}));
@@ -216,7 +217,7 @@ fn a_run_of_programs_alone_is_over_when_the_last_has_spoken() {
         crate::shapes::switch("r", json!({"1": [set]}), &[]),
         json!({"inputParameters": {"case": "${s.output.result}"}}),
     );
-    let steps = [inline(json!({"expression": "1"})), choice];
+    let steps = [inline(json!({"expression": "one()"})), choice];
     let mut run = Bench::start(flow(&steps), json!({}));
     run.say("s", json!(1));
     run.reads(&["COMPLETED", "s 0 COMPLETED", "r 0 COMPLETED", "v 0 COMPLETED"]);

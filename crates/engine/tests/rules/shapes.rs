@@ -140,9 +140,9 @@ pub(crate) fn switch(reference: &str, cases: Value, otherwise: &[Value]) -> Valu
     system(reference, "SWITCH", fields)
 }
 
-/// A DO_WHILE whose condition is answered by hand.
+/// A DO_WHILE whose condition is answered by hand: a call of a method is not plain.
 pub(crate) fn repeat(reference: &str, body: &[Value]) -> Value {
-    let condition = format!("$.{reference}.iteration < 9");
+    let condition = format!("$.{reference}.iteration.valueOf() < 9");
     system(reference, "DO_WHILE", json!({"loopCondition": condition, "loopOver": body}))
 }
 

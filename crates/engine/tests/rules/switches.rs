@@ -19,7 +19,7 @@ fn route(input: Value) -> Bench {
 fn by_script(fields: Value) -> Bench {
     let cases = json!({"gold": [once("vip")], "3": [once("three")], "true": [once("yes")]});
     let choice = switch("route", cases, &[once("std")]);
-    let script = json!({"evaluatorType": "javascript", "expression": "$.case"});
+    let script = json!({"evaluatorType": "javascript", "expression": "$.case.trim()"});
     let choice = with(with(choice, script), fields);
     Bench::start(flow(&[choice, once("after")]), json!({"case": "gold"}))
 }
@@ -116,7 +116,7 @@ fn a_program_is_asked_about_the_input_and_its_answer_is_the_case() {
         let mut run = by_script(json!({"evaluatorType": evaluator}));
         run.reads(&["RUNNING", "route 0 IN_PROGRESS"]);
         let asked = run.asked("route");
-        let (language, source) = (Language::JavaScript, "$.case".to_owned());
+        let (language, source) = (Language::JavaScript, "$.case.trim()".to_owned());
         assert_eq!(asked.question, Question::Script { language, source });
         assert_eq!(asked.input.value(), json!({"case": "gold"}));
         run.say("route", json!("gold"));
@@ -222,7 +222,7 @@ fn a_decision_takes_the_default_for_an_empty_case_and_for_an_absent_one() {
 
 #[test]
 fn the_program_of_a_decision_says_the_case() {
-    let definition = flow(&[decision(json!({"caseExpression": "$.case"}))]);
+    let definition = flow(&[decision(json!({"caseExpression": "$.case.trim()"}))]);
     let mut run = Bench::start(definition, json!({"case": "gold"}));
     run.say("route", json!("gold"));
     run.reads(&["RUNNING", "route 0 COMPLETED", "vip 0 SCHEDULED"]);
@@ -230,7 +230,7 @@ fn the_program_of_a_decision_says_the_case() {
 
 #[test]
 fn the_program_of_a_decision_that_throws_ends_the_run_even_if_it_is_optional() {
-    let fields = json!({"caseExpression": "$.case", "optional": true});
+    let fields = json!({"caseExpression": "$.case.trim()", "optional": true});
     let mut run = Bench::start(flow(&[decision(fields)]), json!({}));
     run.throw("route", "x is not defined");
     run.reads(&["FAILED", "route 0 FAILED_WITH_TERMINAL_ERROR"]);
