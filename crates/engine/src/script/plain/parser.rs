@@ -124,7 +124,9 @@ impl Parser {
             Token::Symbol("-") => Unary::Minus,
             Token::Symbol("+") => Unary::Plus,
             Token::Name(name) if name == "typeof" => Unary::TypeOf,
-            _ => return self.members(),
+            Token::Name(_) | Token::Number(_) | Token::Text(_) | Token::Symbol(_) | Token::End => {
+                return self.members();
+            }
         };
         self.advance();
         self.deeper()?;

@@ -125,7 +125,9 @@ impl Parser {
                 self.advance();
                 Statement::Assign(slot, self.expression()?)
             }
-            _ => Statement::Expression(self.expression()?),
+            Token::Name(_) | Token::Number(_) | Token::Text(_) | Token::Symbol(_) | Token::End => {
+                Statement::Expression(self.expression()?)
+            }
         };
         self.end_statement()?;
         Some(statement)
