@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use semel_tests::process::until;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::house::{House, house};
 use crate::raw::{Answer, Request};
