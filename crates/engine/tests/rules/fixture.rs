@@ -197,7 +197,7 @@ fn regenerate() {
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     let fixture = Fixture {
         execution: run.execution.id(),
-        definition: text(run.execution.definition().text()),
+        definition: text(run.execution.definition().text().to_vec()),
         entries: run.journal.iter().cloned().map(text).collect(),
     };
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/journal-v1.json");

@@ -122,5 +122,5 @@ fn a_pinned_definition_is_named_by_the_text_it_was_stored_as() {
 }
 
 fn run_text() -> Vec<u8> {
-    told().execution.definition().text()
+    told().execution.definition().text().to_vec()
 }
