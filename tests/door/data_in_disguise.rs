@@ -254,10 +254,9 @@ fn steps_and_definitions_that_come_as_data_ask_for_nothing() {
         ),
     ];
     for (name, step) in cases {
-        let join = json!({"name": "join", "taskReferenceName": "join", "type": "JOIN"});
         let mut tasks = vec![simple("g_first", &json!({})), step];
         if name.starts_with("g_fork") {
-            tasks.push(join);
+            tasks.push(json!({"name": "join", "taskReferenceName": "join", "type": "JOIN"}));
         }
         define(&house, name, &tasks, &json!({}));
         let id = begin(&house, name, &input);

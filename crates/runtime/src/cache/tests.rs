@@ -36,7 +36,7 @@ fn ended(number: u8, bytes: u64) -> Arc<Run> {
 
 /// Room for 1,600 bytes, of which runs that are over may take 200.
 fn cache() -> Cache<Run> {
-    Cache::new(Budget::of(3_200))
+    Cache::new(Budget::of(4_272))
 }
 
 fn has(cache: &Cache<Run>, numbers: impl IntoIterator<Item = u8>) -> Vec<u8> {

@@ -40,6 +40,7 @@ pub(super) fn member<'a>(of: &Value<'a>, key: &Value<'a>) -> Result<Value<'a>, O
     match of {
         Value::Undefined => Err(unreadable(&key, "undefined")),
         Value::Null => Err(unreadable(&key, "null")),
+        Value::Bool(_) | Value::Number(_) if key == "length" => Ok(Value::Undefined),
         Value::Bool(_) | Value::Number(_) => Err(METHOD),
         Value::Text(text) => of_text(text, &key),
         Value::Given(Json::Array(items)) => {
