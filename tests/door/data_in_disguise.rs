@@ -210,8 +210,7 @@ fn steps_and_definitions_that_come_as_data_ask_for_nothing() {
         "loopCondition": "$.loop['iteration'] < 1", "loopOver": [step("x")]});
     let inline = json!({"name": "g_given", "version": 1, "schemaVersion": 2, "secrets": ["g_bank"],
         "tasks": [{"name": "g_spy", "taskReferenceName": "x", "type": "SIMPLE", "inputParameters": {
-            "whole": "${workflow.secrets.g_bank}", "env": "${workflow.env.g_env}",
-            "far": "${concat($.workflow.env.g_env)}"},
+            "whole": "${workflow.secrets.g_bank}", "env": "${workflow.env.g_env}"},
             "taskDefinition": {"name": "g_spy", "runtimeMetadata": ["g_bank", "g_env"]}}]});
     let input = json!({"tasks": [step("x")], "inputs": {"x": {"w": BAIT}}, "definition": inline,
         "looped": [looped], "none": {}, "l": [], "kind": "g_spy", "bait": BAIT});
