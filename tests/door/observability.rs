@@ -266,7 +266,7 @@ fn health_tells_what_people_want_to_know() {
     assert_eq!((&parts[2]["name"], &parts[2]["healthy"]), (&json!("index"), &json!(true)));
     assert_eq!(parts[3], json!({"name": "scripts", "healthy": true, "details": {"sealed": null}}));
     let script = json!({"name": "o_script", "version": 1, "tasks": [{"name": "s", "taskReferenceName": "s",
-        "type": "INLINE", "inputParameters": {"evaluatorType": "javascript", "expression": "[1].length"}},
+        "type": "INLINE", "inputParameters": {"evaluatorType": "javascript", "expression": "new Array(1).length"}},
         {"name": "o_after", "taskReferenceName": "o_after", "type": "SIMPLE"}]});
     assert_eq!(on_disk.send(&Request::post("/api/metadata/workflow", &script)).status, 200);
     on_disk.start("o_script");

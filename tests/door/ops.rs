@@ -142,6 +142,7 @@ fn live(house: &House) {
         house.start("a_day");
         let task = house.claim("a_day");
         post(house, "/api/tasks", &report(&task, status, json!({})));
+        post(house, "/api/tasks", &report(&task, "FAILED", json!({"stale": true})));
     }
     let key = json!({"scope": "s", "key": "k", "owner": "ann", "leaseSeconds": 60});
     let start = Request::post("/api/effects/try-start", &key).header("Idempotency-Key", "k1");

@@ -202,7 +202,7 @@ fn what_is_not_plain_is_left_to_the_pool() {
         "var Date; Date",
         "({__proto__: null})",
         "$.toString",
-        "$.n.length",
+        "$.n.toFixed",
         "$.state.trim",
         "$.state['-1']",
         "1 ?? 2 || 3",
